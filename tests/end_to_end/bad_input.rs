@@ -5,7 +5,7 @@ use crate::common::binary::Home;
 use crate::common::{list, text};
 use serde_json::Value;
 
-/// The first card of seed 002.
+/// The first card of docs/reference/reports.md#sd-card-round-up.
 const CID: &str = "035344535530344780811ea6ab00b37f";
 
 #[test]
@@ -40,7 +40,7 @@ fn a_wrong_check_sum_is_a_hint_and_the_register_is_still_decoded() {
     assert_eq!((text(&document, "/cid/crc"), text(&document, "/cid/pnm")), ("mismatch", "SU04G"));
     let finding = list(&document, "/findings").iter().find(|f| f["claim"] == "cid-crc").expect("it is told");
     assert_eq!(text(finding, "/weight"), "hint", "never a verdict: many hosts do not deliver it\n{outcome}");
-    // The endings that hosts put there in its place (sd-facts 1.2).
+    // The endings that hosts put there in its place (docs/reference/sd.md#checksum).
     for ending in ["00", "01", "08"] {
         let absent = format!("{}{ending}", &CID[..30]);
         let document = Home::new().run(&["decode", "--cid", &absent, "--json"]).expect(0).json();

@@ -16,7 +16,8 @@ fn names(document: &Value) -> Vec<&str> {
 /// The cards of the report, in the order of its tables.
 const CARDS: [&str; 3] = ["SanDisk", "ADATA", "Lexar"];
 
-/// The published tables of seed 000: averages, worsts and bests of SanDisk, ADATA and Lexar, as it prints them.
+/// The tables of docs/reference/reports.md#microsd-express-benchmarks: averages, worsts and bests of SanDisk, ADATA and
+/// Lexar, as it prints them.
 const PUBLISHED: [(&str, [[f64; 3]; 3]); 12] = [
     ("SEQ1G Q1T1 read", [[818.0, 753.0, 744.0], [803.0, 676.0, 718.0], [834.0, 772.0, 763.0]]),
     ("SEQ1G Q1T1 write", [[649.0, 452.0, 404.0], [648.0, 287.0, 280.0], [650.0, 614.0, 605.0]]),

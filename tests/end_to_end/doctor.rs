@@ -238,7 +238,7 @@ fn a_reader_that_shares_its_bus_or_whose_card_is_mounted_or_missing_is_told() {
 /// An SD card in a slot, at a clock and timing.
 fn slot(clock: &str, timing: &str) -> Machine {
     let machine = quiet();
-    // 4 lines, C10, U1, A1: bytes 0, 8, 10, 14 and 21 of sd-facts 3.2.
+    // 4 lines, C10, U1, A1: bytes 0, 8, 10, 14 and 21 of docs/reference/sd.md#sd-status.
     let mut ssr = [0u8; 64];
     for (byte, value) in [(0, 0x80), (8, 4), (10, 0x90), (14, 0x10), (21, 1)] {
         ssr[byte] = value;

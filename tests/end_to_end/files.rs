@@ -11,7 +11,7 @@ use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// Golden values of reference page `peers` 2.10, of files that f3write 10 made.
+/// docs/reference/tools.md#f3-and-h2testw-files, of files that f3write 10 made.
 const SECTOR_0: &str = "22416856895bd445da34694618f3e8afab67fe6ae737583a5d5a3e4404577779";
 const SECTOR_1: &str = "aac83c5a37edd93fc56ae2cabed2f8030a3c6be287535ff04ab71f5485698b28";
 const FIRST_MIB: &str = "3c4ed86ce248465dfd6e16d9224d16993a21f20b4e8d1ff6c1cda3b9831e62c3";

@@ -50,11 +50,12 @@ fn info_on_simulated_cards_has_the_words_of_the_specification() {
     let sd = home.run(&["info", LEXAR, "--json"]).expect(0).json();
     assert_eq!(text(&sd, "/cid/pnm"), "SD16G");
     assert_eq!((&sd["ssr"]["au_size_bytes"], &sd["ssr"]["app_perf_class"]), (&json!(4 << 20), &json!(0)));
-    // Seed 004: 16012804096 bytes, factored there into 2^20 × 15271.
+    // docs/reference/reports.md#lexar-review: 16012804096 bytes, factored there into 2^20 × 15271.
     assert_eq!((&sd["capacity_bytes"], &sd["factors"]["odd"]), (&json!(16_012_804_096u64), &json!(15271)));
     assert_eq!(sd["marks"], json!(["C10"]));
     let express = home.run(&["info", "sim:lexar-1tb-express", "--json"]).expect(0).json();
-    // Seed 000: TMT1 81 °C, TMT2 85 °C; sd-facts 7: limits 356 and 358 K.
+    // docs/reference/reports.md#microsd-express-benchmarks: TMT1 81 °C, TMT2 85 °C; docs/reference/linux.md#nvme:
+    // limits 356 and 358 K.
     assert_eq!(
         (&express["nvme"]["tmt1_celsius"], &express["nvme"]["tmt2_celsius"]),
         (&json!(81), &json!(85))

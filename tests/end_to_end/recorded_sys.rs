@@ -1,5 +1,5 @@
 //! `list` and `info` on copies of `/sys` trees that the tests build: SD slots, USB readers, SD Express, holders, and
-//! trees with files missing. The layout is that of sd-facts 3.3, 3.4, 7 and 8.
+//! trees with files missing. The layout: docs/reference/linux.md#sd-cards-in-sysfs and what follows there.
 
 use crate::common::binary::{Home, Outcome};
 use crate::common::{list, number, text};
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 /// Bytes of a 32 GB card in sectors of 512, as `size` holds them.
 const SECTORS: &str = "62333952\n";
-/// The first card of seed 002, its CSD, and the SCR of an SDHC card with 4 lines.
+/// The first card of docs/reference/reports.md#sd-card-round-up, its CSD, and the SCR of an SDHC card with 4 lines.
 const CID: &str = "035344535530344780811ea6ab00b37f\n";
 const CSD: &str = "400e00325b5900001d8a7f800a4040b9\n";
 const SCR: &str = "0235800000000000\n";
@@ -55,7 +55,7 @@ impl Machine {
 
 /// An SD card in a slot of the board's own, with everything the kernel shows of it.
 fn sd_card() -> Machine {
-    // 4 lines, AU code 9 (4 MiB), C10, U1, V10, A1: bytes 0, 8, 10, 14, 15 and 21 of sd-facts 3.2.
+    // 4 lines, AU code 9 (4 MiB), C10, U1, V10, A1: bytes 0, 8, 10, 14, 15 and 21 of docs/reference/sd.md#sd-status.
     let mut ssr = [0u8; 64];
     for (byte, value) in [(0, 0x80), (8, 4), (10, 0x90), (14, 0x10), (15, 10), (21, 1)] {
         ssr[byte] = value;

@@ -1,5 +1,6 @@
-//! The published numbers of the seeds, through the command line: what the simulated cards are measured to be is what
-//! the cards were. Figures and tolerances: the seeds, and the job's own demands.
+//! The figures of three published reports, through the command line: simulated cards measure as the cards did. Figures:
+//! docs/reference/reports.md#microsd-express-benchmarks, docs/reference/reports.md#microsd-speed-comparison,
+//! docs/reference/reports.md#lexar-review; tolerances: docs/fidelity.md.
 
 use crate::common::binary::Home;
 use crate::common::{list, number, result, results, text};
@@ -44,7 +45,7 @@ fn the_dd_sweep_of_seed_004_is_reproduced_with_the_cost_of_dds_own_source() {
             assert_eq!(found["bytes"], 1u64 << 30, "at least 1 GB is written: {found:#}");
             near(&format!("dd bs={block}"), number(found, "/mb_s"), mb_s, 5.0);
         }
-        // "Seq. read: 20.40 MB/s" of the seed's summary.
+        // "Seq. read: 20.40 MB/s" of the review's summary.
         near("Seq. read", number(result(&document, "SEQ4M Q1T1 read"), "/mb_s"), 20.40, 5.0);
     }
 }
@@ -60,12 +61,13 @@ fn without_the_cost_of_its_source_the_same_card_writes_as_fast_as_flashbench_fou
         "--only",
         "SEQ4K Q1T1",
     ]);
-    // Columns 2 to 6 of seed 004's table of `flashbench -f`.
+    // Columns 2 to 6 of `flashbench -f` in docs/reference/reports.md#lexar-review.
     near("-f, 64 KiB", number(result(&document, "SEQ64K Q1T1 write"), "/mb_s"), 10.4, 5.0);
     near("-f, 4 KiB", number(result(&document, "SEQ4K Q1T1 write"), "/mb_s"), 1.92, 5.0);
 }
 
-/// Levels of the Lexar in seed 000, in MiB/s; "fast" while its cache takes the writes.
+/// Levels of the Lexar in docs/reference/reports.md#microsd-express-benchmarks, in MiB/s; "fast" while its cache takes
+/// the writes.
 const READ: f64 = 743.0;
 const WRITE: [f64; 2] = [597.0, 280.0];
 
@@ -133,7 +135,7 @@ fn without_a_fan_the_express_card_of_seed_000_throttles_its_reads() {
     let speeds: Vec<f64> = results(&passive).into_iter().map(mib_s).collect();
     near("cool at first", speeds[0], READ, 10.0);
     let hot = speeds[120..].iter().sum::<f64>() / 30.0;
-    // The seed's own span.
+    // The report's own span.
     assert!((478.0 * 0.9..=558.0 * 1.1).contains(&hot), "hot: {hot:.0} MiB/s\n{speeds:.0?}");
     let last = results(&passive)[149];
     // TMT1 of this card: 81 °C.

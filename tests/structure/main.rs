@@ -10,5 +10,6 @@ mod packaging;
 mod paths;
 mod promises;
 mod rates;
+mod sources;
 mod touched;
 mod voice;

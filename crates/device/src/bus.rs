@@ -1,6 +1,7 @@
 //! How a disk is attached, what it says it is, and whether it can be taken out.
 //!
-//! Which directories mean which bus: sd-facts sections 3.3, 7 and 8.
+//! Which directories mean which bus: docs/reference/linux.md#sd-cards-in-sysfs, docs/reference/linux.md#nvme,
+//! docs/reference/linux.md#usb-readers.
 
 use crate::block::BlockDevice;
 use crate::nvme;

@@ -1,9 +1,10 @@
 //! The USB reader between this computer and the card: who made it, how fast it is attached, which protocol; and as far as
 //! it can slow a measurement down, what stands between: hubs, power saving, a reader that could be faster in another port.
 //!
-//! sd-facts section 8: a reader answers for the card, so its registers stay hidden. Files of `/sys/bus/usb/devices/…` as in
-//! `Documentation/ABI/stable/sysfs-bus-usb`, `Documentation/ABI/testing/sysfs-bus-usb` and
-//! `Documentation/driver-api/usb/power-management.rst` of the Linux kernel; device classes from the USB specification.
+//! A reader answers for the card, so its registers stay hidden: docs/reference/linux.md#usb-readers. Files of
+//! `/sys/bus/usb/devices/…` as in `Documentation/ABI/stable/sysfs-bus-usb`, `Documentation/ABI/testing/sysfs-bus-usb`
+//! and `Documentation/driver-api/usb/power-management.rst` of the Linux kernel; device classes from the USB
+//! specification.
 
 use crate::block::BlockDevice;
 use crate::system::{System, base_name, entries, joined, link_name, number, text};

@@ -1,8 +1,8 @@
-//! The journal as whoever overwrites a card sees it: what stands there is saved in it first and put back from it later.
-//! What is saved and when is theirs to decide; where it is stored, and how durably, is the journal's.
+//! The journal as a test that overwrites a card sees it: what is on the card is saved first and restored later. The
+//! test decides what is saved and when; the journal decides where it is stored, and how durably.
 //!
-//! Rules (reference page `flash-behaviour` 3.11): within a batch every save comes before the first write, a batch is on
-//! disk before the card is touched, and whatever a fake does with its addresses, every place ends with its oldest
+//! Rules (docs/reference/flash.md#preserving-the-data): within a batch every save comes before the first write, a batch
+//! is on disk before the card is touched, and whatever a fake does with its addresses, every place ends with its oldest
 //! content: the crate `journal` says how in its module `put_back`.
 
 use crate::cause::Cause;

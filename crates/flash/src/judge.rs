@@ -14,8 +14,8 @@ pub fn findings(measured: &Measured, facts: &Facts) -> Vec<Finding> {
 }
 
 /// Bits in a cell, as far as the figures tell: three give pages and erase blocks of three times a power of two
-/// (reference page `flash-behaviour` 1.1), and a fast part in which each cell holds one bit is at most the free space
-/// over the bits (1.2). One or two bits leave no mark of their own behind a card's commands.
+/// (docs/reference/flash.md#pages), and a fast part in which each cell holds one bit is at most the free space over the
+/// bits (docs/reference/flash.md#pslc-cache). One or two bits leave no mark of their own behind a card's commands.
 fn cells(measured: &Measured, facts: &Facts) -> Option<Finding> {
     if facts.target_kind == TargetKind::Directory {
         // What shows through a file system may be its own.

@@ -1,6 +1,6 @@
 //! The journal: what a test is about to overwrite, on another disk, synced before the card is touched.
 //!
-//! Reference page `flash-behaviour` 3.11, "Keeping the data". A batch is appended and synced, then its commit record is
+//! Rules: docs/reference/flash.md#preserving-the-data. A batch is appended and synced, then its commit record is
 //! appended and synced; only then does [`commit`](journal::Journal::commit) return and the card is written.
 //! `docs/journal.md` has the format.
 

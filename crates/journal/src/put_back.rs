@@ -1,11 +1,11 @@
 //! Puts back what a [`Journal`] holds, then opens the card again, reads everything and compares.
 //!
-//! Where two addresses of a fake lead to one place, the place must end with its oldest content (reference page
-//! `flash-behaviour` 3.11, "Keeping the data"). Such a second address shows itself: what was saved from it are the
+//! Where two addresses of a fake lead to one place, the place must end with its oldest content
+//! (docs/reference/flash.md#preserving-the-data). Such a second address shows itself: what was saved from it are the
 //! probe's own stamps, written through the first. Those ranges go first, newest batch first, and with them what was
-//! saved twice; all others go by address, which has a card deal with one erase block after the other instead of with each
-//! of them once per batch. Where anything is missing after that, because a fake mixes up its places in a way that no stamp
-//! tells, everything is written once more, newest batch first: that is right whatever a fake does.
+//! saved twice; all others go by address, which has a card deal with one erase block after the other instead of with
+//! each of them once per batch. Where anything is missing after that, because a fake mixes up its places in a way that
+//! no stamp tells, everything is written once more, newest batch first: that is right whatever a fake does.
 //!
 //! What was written is read in requests unlike those that saved it, in size, in where they begin and in their order: a reader
 //! that answers some requests wrongly would otherwise agree with itself.

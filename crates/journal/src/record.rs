@@ -1,6 +1,6 @@
 //! The journal's records as bytes; `docs/journal.md` describes them. Every record has a checksum over its head and one
-//! over its payload (CRC32C, as in the reference page `flash-behaviour` 3.11), and carries the journal's own number,
-//! so that neither a torn write nor old bytes of a disk are taken for a record.
+//! over its payload (CRC32C), and carries the journal's own number, so that neither a torn write nor old bytes of a
+//! disk are taken for a record.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,8 @@
 //! A capacity taken apart: exact bytes, GB and GiB, the size on the label, and what its factors say about blocks.
 //!
-//! A card announces whole erase blocks as a rule. So the power of two in its capacity bounds the size of a block
-//! that is a power of two (the `factor` step of seed 004), and a factor 3 is what blocks of TLC flash leave.
+//! A card announces whole erase blocks as a rule. So the power of two in its capacity bounds the size of a block that
+//! is a power of two (the `factor` step of docs/reference/reports.md#lexar-review), and a factor 3 is what blocks of
+//! TLC flash leave.
 
 pub mod fit;
 

@@ -94,8 +94,8 @@ pub struct PrintedSpread {
     pub worst: ToolPrints,
 }
 
-/// Below 3 % nobody notices a difference, and a reader or a host changes more than that (reference page
-/// `flash-behaviour`, 4.4): cards that differ by less for sure are alike, and no smaller difference is called one.
+/// Smallest ratio, less one, that is called a difference: readers and hosts change more than that
+/// (docs/reference/flash.md#comparing-two-cards). Cards that differ by less for sure are alike.
 pub const NOTICED: f64 = 0.03;
 
 /// What can be said of two entries in one test.

@@ -4,7 +4,7 @@
 use crate::report::{Body, ExitStatus, Moved, Report};
 use serde::{Deserialize, Serialize};
 
-/// Shares of bad sectors that are milestones, in percent, beside the first error (mfst's, reference page `peers` 2.12).
+/// Shares of bad sectors that are milestones, in percent, beside the first error (docs/reference/tools.md#mfst).
 pub const MILESTONES_PERCENT: [f64; 5] = [0.1, 1.0, 10.0, 25.0, 50.0];
 
 /// Bad sectors of one round by what stood there, in sectors of 512 bytes.

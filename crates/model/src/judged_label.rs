@@ -1,9 +1,8 @@
-//! A label held against what is possible, what the card says of itself, and what was seen of it.
+//! A label compared with what is possible, what the card says of itself, and what was measured.
 //!
-//! Makers count in powers of ten and keep spare blocks: of 19 cards measured in seed 002 and the reference page
-//! `sd-facts`, the least had 96.8 % of what is printed on it and the most 101.6 %. A printed "up to" is a maximum under
-//! the maker's conditions, so only a card that stays far below in every run contradicts it, and only where reader and bus
-//! would have let it through.
+//! Makers count in powers of ten and keep spare blocks: 19 cards have 96.8 to 101.6 % of what is printed on them
+//! (docs/reference/sd.md#printed-sizes). A printed "up to" is a maximum under the maker's conditions, so only a card
+//! that stays far below in every run contradicts it, and only where reader and bus would have let it through.
 
 mod speed;
 

@@ -1,8 +1,8 @@
 //! Where a specification has what a card says of itself: shown beside a field, for who wants to read it there. By the heading
 //! that the field stands under, and its label.
 //!
-//! PLS is the SD Association's Physical Layer Simplified Specification, version 9.10; NVMe the NVM Express Base Specification,
-//! revision 2.0.
+//! PLS is the SD Association's Physical Layer Simplified Specification, version 9.10 (docs/reference/sd.md); NVMe the
+//! NVM Express Base Specification, revision 2.0 (docs/reference/linux.md).
 
 /// A heading, a label (none: any other under it), and the place.
 const PLACES: &[(&str, &str, &str)] = &[

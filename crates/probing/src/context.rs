@@ -14,7 +14,7 @@ use std::ops::Deref;
 use std::time::Duration;
 
 /// The start of a card is left alone unless it is asked for: partition table and file system tables lie there, and the
-/// first 4 to 16 MiB may be treated in a way of their own (flash-behaviour 1.2).
+/// first 4 to 16 MiB may be treated in a way of their own (docs/reference/flash.md#start-of-the-card).
 pub const CARD_START: u64 = 16 << 20;
 
 /// What may be used and spent.

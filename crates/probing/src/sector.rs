@@ -6,8 +6,8 @@ pub use cardscope_model::verify::SectorFound;
 /// Bytes of a stamped sector.
 pub const SECTOR: usize = 512;
 
-/// So many wrong bits in a sector are flips of a sector that is right otherwise; the boundary is f3's and h2testw's
-/// ("slightly changed", `peers` 2.10).
+/// Most wrong bits in a sector that count as flips; the boundary of "slightly changed" in f3 and h2testw
+/// (docs/reference/tools.md#f3-and-h2testw-files).
 pub const MOST_FLIPS: u32 = 7;
 
 /// Looks at one sector that was read from byte `address` and should hold the stamp of `salt` and `generation`.

@@ -149,7 +149,7 @@ fn flashbench_finds_five_open_blocks_and_no_sixth() {
     let expected = virtual_open(5, 512 * KIB);
     println!("5 blocks {five:.2} MB/s (in virtual time {expected:.2}), 6 blocks at 2 MiB {six:.2} MB/s");
     assert!((five / expected - 1.0).abs() <= 0.05, "{five} and not {expected} MB/s");
-    // The seed's own figures: 12.3 with five, 4.27 with six, and at 1 MiB 1.85.
+    // docs/reference/reports.md#lexar-review: 12.3 with five, 4.27 with six, and at 1 MiB 1.85.
     assert!(six < five * 0.6, "{six} against {five} MB/s");
     server.stop().unwrap();
     assert!(!PathBuf::from(directory.path()).join("card").exists());

@@ -1,5 +1,5 @@
 //! The page of a card by what writes of different sizes cost: below a page each pays extra, and so does one that begins
-//! or ends inside a page (reference page `flash-behaviour`, 2.2 W-H and 3.2).
+//! or ends inside a page (docs/reference/flash.md#cost-of-a-write).
 
 /// Median time of writes of one size, each directly behind the one before it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -36,7 +36,7 @@ const MODEL_ERROR: f64 = 0.01;
 const LEAST_EXTRA: f64 = 0.04;
 
 /// Part of a page cannot be written without reading the rest of it, and the fastest flash takes 25 µs for that
-/// (flash-behaviour 1.1): a smaller extra is no page.
+/// (docs/reference/flash.md#pages): a smaller extra is not a page.
 const LEAST_SECONDS: f64 = 25e-6;
 
 /// A page is named where the evidence for it exceeds that for a straight line by so much: ΔBIC of 12, as for reads.

@@ -1,7 +1,8 @@
 //! Intervals of anything that can be computed from values, by drawing the values again and again.
 //!
 //! For the median, for ratios, and wherever a distribution has two levels and Student's t does not hold
-//! (flash-behaviour 4.4). The percentile form; blocks for values that follow each other (lag-1 correlation > 0.2).
+//! (docs/reference/flash.md#comparing-two-cards). The percentile form; blocks for values that follow each other (lag-1
+//! correlation > 0.2).
 
 use crate::estimate::LEVEL;
 use cardscope_model::random::Random;
@@ -10,7 +11,7 @@ use cardscope_model::statistics::{quantile_of_sorted, sorted};
 /// How a bootstrap draws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Resampling {
-    /// How often the values are drawn anew; 10 000 for what is printed (flash-behaviour 4.4).
+    /// Number of draws; 10 000 for what is printed (docs/reference/flash.md#comparing-two-cards).
     pub resamples: u32,
     /// Values drawn in one piece: 1 for independent ones, 3 where neighbours are alike.
     pub block: usize,

@@ -1,5 +1,5 @@
-//! A speed that falls for good: where a cache ends in a long write (reference page `flash-behaviour`,
-//! 3.6). Robust against single slow chunks, and against series that scatter.
+//! A speed that falls for good: where a cache ends in a long write (docs/reference/flash.md#pslc-cache). Robust against
+//! single slow chunks, and against series that scatter.
 
 use crate::robust::deviation;
 use cardscope_model::statistics::median;

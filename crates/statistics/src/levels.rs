@@ -1,6 +1,6 @@
 //! Levels instead of means: whether the runs of a test fall into two or three groups of speeds, as those of a card with
-//! a cache do. A mean over such runs measures the share of fast ones, nothing else (reference page `flash-behaviour`
-//! 4.2).
+//! a cache do. A mean over such runs measures the share of fast ones, nothing else
+//! (docs/reference/flash.md#levels-of-speed).
 
 use crate::estimate::{Estimate, estimate};
 use cardscope_model::statistics::{median, median_in_place, sorted};
@@ -21,7 +21,8 @@ const EXPLAINED: f64 = 0.85;
 const UNEXPLAINED_A_RUN: f64 = 0.01;
 const FEW: usize = 4;
 /// The smaller share is enough of so many runs where one level is so tight, as the runs inside of a cache are: at least
-/// three of them within this share of the way from the slowest run to the fastest (0.02 and 0.03 on seed 000).
+/// three of them within this share of the way from the slowest run to the fastest (0.02 and 0.03 in
+/// docs/reference/reports.md#microsd-express-benchmarks).
 const MANY: usize = 10;
 const TIGHT: f64 = 0.05;
 const LEAST_TIGHT: usize = 3;
@@ -151,7 +152,7 @@ pub enum Companion {
 
 /// So much hotter are hot runs.
 const HOTTER_K: f64 = 8.0;
-/// Least correlation of logarithms that counts as going together (`flash-behaviour` 0: 0.74 to 0.94 on SD Express).
+/// Least correlation of logarithms that counts as going together (docs/reference/flash.md#sd-express-runs).
 const TOGETHER: f64 = 0.7;
 
 /// What goes along with the levels: the temperature at which each run began, and single 4 KiB reads of the same run.
@@ -191,7 +192,7 @@ pub fn correlation(pairs: &[(f64, f64)]) -> Option<f64> {
     (pairs.len() >= 4 && xx > 0.0 && yy > 0.0).then(|| sum(&|p| (p.0 - mx) * (p.1 - my)) / (xx * yy).sqrt())
 }
 
-/// What the speeds of whole runs say about each (`flash-behaviour` 4.1, run-level rule).
+/// State of a whole run, by its speeds (docs/reference/flash.md#causes-of-a-slow-spell).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RunState {
     /// Reads in order are well below the best run: reads do not depend on a cache of writes, so the card is hot.
@@ -230,7 +231,7 @@ mod tests {
     use cardscope_model::random::Random;
     use proptest::prelude::*;
 
-    /// Seed 000, SEQ1G Q1T1 write with a fan, run 1 to 10.
+    /// docs/reference/reports.md#microsd-express-benchmarks, SEQ1G Q1T1 write with a fan, run 1 to 10.
     const ADATA: [f64; 10] = [614.0, 598.0, 610.0, 611.0, 337.0, 383.0, 424.0, 287.0, 372.0, 288.0];
     const LEXAR: [f64; 10] = [597.0, 595.0, 392.0, 362.0, 322.0, 280.0, 281.0, 605.0, 323.0, 280.0];
     /// The same cards reading.
@@ -261,7 +262,8 @@ mod tests {
 
     #[test]
     fn a_passive_adata_is_hot_from_run_6_on_and_an_active_one_never() {
-        // Seed 000, passive: SEQ1G, SEQ512K and SEQ32M reads, then SEQ1G writes, run 1 to 10.
+        // docs/reference/reports.md#microsd-express-benchmarks, without a fan: SEQ1G, SEQ512K and SEQ32M reads, then
+        // SEQ1G writes, run 1 to 10.
         let reads = vec![
             vec![775.0, 766.0, 760.0, 747.0, 742.0, 508.0, 562.0, 692.0, 451.0, 465.0],
             vec![516.0, 511.0, 520.0, 507.0, 507.0, 517.0, 510.0, 566.0, 532.0, 516.0],

@@ -26,8 +26,8 @@ const UNKNOWN: f64 = 1.0 / NAMED;
 /// Tasks that wait for a processor in less of the time are every computer's.
 const LEAST_STARVED: f64 = 0.1;
 
-/// Odds against a card that is as fast as something else by chance. Cards of one bus differ in speed by ten times, as
-/// evenly on a logarithmic scale as public lists show them (flash-behaviour 0): one in 22 is within a tenth.
+/// Odds against a card that is as fast as something else by chance. Cards of one bus differ in speed by about ten
+/// times, evenly on a logarithmic scale (docs/reference/reports.md#sd-card-round-up): one in 22 is within a tenth.
 fn not_by_chance() -> f64 {
     10.0_f64.ln() / (1.0 / SAME).ln()
 }

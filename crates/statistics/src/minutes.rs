@@ -1,5 +1,5 @@
-//! Stalls of minutes: single writes or reads that last so long that programs look hung. The author of seed 004 met them on
-//! a card that collects its garbage while it is written to.
+//! Stalls of minutes: single writes or reads that last so long that programs look hung, as on a card that collects its
+//! garbage while it is written to (docs/reference/reports.md#lexar-review).
 
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::result::RunResult;

@@ -1,4 +1,4 @@
-//! Whether places repeat at a period: Rayleigh's test on their phases (reference page `flash-behaviour`, 3.7).
+//! Whether places repeat at a period: Rayleigh's test on their phases (docs/reference/flash.md#garbage-collection).
 
 /// How strongly places repeat at a period.
 #[derive(Debug, Clone, Copy, PartialEq)]

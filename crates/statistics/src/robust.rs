@@ -1,6 +1,6 @@
 //! The spread of values by medians, which stalls cannot inflate; and whether times of one kind are longer than those of
-//! another, by medians of logarithms: a stall of a hundred times the usual cannot move the answer (reference page
-//! `flash-behaviour`, rules of section 3).
+//! another, by medians of logarithms: a stall of a hundred times the usual cannot move the answer
+//! (docs/reference/flash.md#rules-for-timing).
 
 use cardscope_model::statistics::{median, median_in_place};
 

@@ -1,6 +1,6 @@
 //! Wald's sequential probability ratio test: as many observations as the evidence needs, no more, with both errors
-//! bounded. For yes-or-no observations (was this write slow?) and for rates against a threshold (reference page
-//! `flash-behaviour` 3.4 and 3.10).
+//! bounded. For yes-or-no observations (was this write slow?) and for rates against a threshold
+//! (docs/reference/flash.md#open-blocks, docs/reference/flash.md#marks-by-measuring).
 
 use crate::robust::deviation;
 use cardscope_model::statistics::median;
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn two_slow_writes_of_a_probable_half_end_it_where_one_in_thirty_was_expected() {
-        // flash-behaviour 3.4: slow +2.81, fast -0.66, over at +4.6.
+        // docs/reference/flash.md#open-blocks: slow +2.81, fast -0.66, over at +4.6.
         let mut test = Sprt::new(0.01, 0.01);
         test.add_event(true, 0.03, 0.5);
         assert!((test.sum - 2.813).abs() < 1e-3 && test.verdict() == Verdict::Open);
@@ -102,7 +102,8 @@ mod tests {
 
     #[test]
     fn a_rate_ten_percent_below_is_told_from_the_threshold_in_some_nine_slices() {
-        // flash-behaviour 3.10: CV 10 %, about 9 slices; each error at most 1 % by design, here within 3 %.
+        // docs/reference/flash.md#marks-by-measuring: CV 10 %, about 9 slices; each error at most 1 % by design, here
+        // within 3 %.
         let mut random = Random::from_state(7);
         let (mut wrong, mut slices) = (0, 0);
         for round in 0..1000 {

@@ -1,5 +1,6 @@
-//! Two starts of a system, watched from the first second: with a card that takes a second for each small write, and with
-//! the one that took its place (seed 001). Simulated cards, served in real time behind a loop device.
+//! Two starts of a system, watched from the first second: with a card that takes a second for each small write, and
+//! with the one that replaced it (docs/reference/reports.md#microsd-speed-comparison). Simulated cards, served in real
+//! time behind a loop device.
 
 use crate::common::binary::Home;
 use crate::common::machine::Loop;

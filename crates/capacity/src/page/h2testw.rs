@@ -1,5 +1,5 @@
-//! The summary of `verify --files` in the words and units of h2testw 1.4 (reference page `peers` 2.10), for who compares
-//! with its logs: KByte, MByte and GByte are powers of 1024 there.
+//! The summary of `verify --files` in the words and units of h2testw 1.4, to be compared with its logs: KByte, MByte
+//! and GByte are powers of 1024 (docs/reference/tools.md#f3-and-h2testw-files).
 
 use crate::page as verify;
 use crate::page::verdict;

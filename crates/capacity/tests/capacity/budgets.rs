@@ -18,7 +18,8 @@ use std::time::Duration;
 
 const MIB: u64 = 1 << 20;
 
-/// The class 10 card of seed 004: 5 open blocks of 4 MiB, so that each scattered write costs a merge.
+/// The card of docs/reference/reports.md#lexar-review: 5 open blocks of 4 MiB, so that each scattered write costs a
+/// merge.
 const CLASS_10: &str = "sim:lexar-16g-c10?seed=3";
 
 #[rstest]

@@ -4,7 +4,7 @@ use crate::common::{erasing, options};
 use cardscope_model::verify::SURE;
 use rstest::rstest;
 
-/// The eleven geometries of f3's own unit test, as far as they are no doubles (`peers` 2.11), in the words of the
+/// The eleven geometries of f3's own unit test, without doubles (docs/reference/tools.md#f3probe), in the words of the
 /// simulator; then those that f3 8 or 10 get wrong, and those of the issue.
 const GEOMETRIES: &[(&str, &str)] = &[
     ("smallest good", "announced_bytes=2MiB"),

@@ -1,8 +1,8 @@
 //! Commands to an SD card by `MMC_IOC_CMD`: CMD13 SEND_STATUS, answered from the card's registers; ACMD13, the SD status
 //! with its marks; CMD56, a block that means what the card's maker wants.
 //!
-//! `include/uapi/linux/mmc/ioctl.h` and `include/linux/mmc/core.h` of the Linux kernel; sd-facts section 3.3. The
-//! kernel asks for CAP_SYS_RAWIO and the whole device.
+//! `include/uapi/linux/mmc/ioctl.h` and `include/linux/mmc/core.h` of the Linux kernel;
+//! docs/reference/linux.md#raw-commands. The kernel asks for CAP_SYS_RAWIO and the whole device.
 
 use cardscope_sd::health::PAGE_BYTES;
 use rustix::fd::OwnedFd;

@@ -1,9 +1,9 @@
 //! Commands that a card's controller answers without touching its flash: how long a command takes by itself, and
 //! what the card counts of itself.
 //!
-//! SD: CMD13 SEND_STATUS; ACMD13, the SD status, and CMD56, the health page of some makers. USB and other SCSI: TEST UNIT
-//! READY. NVMe: Get Features, and the SMART log (sd-facts sections 3.3, 7 and 8). Each device is opened for reading only,
-//! and none of the commands writes to its flash.
+//! SD: CMD13 SEND_STATUS; ACMD13, the SD status, and CMD56, the health page of some makers. USB and other SCSI: TEST
+//! UNIT READY. NVMe: Get Features, and the SMART log (docs/reference/linux.md#raw-commands,
+//! docs/reference/linux.md#nvme). Each device is opened for reading only, and none of the commands writes to its flash.
 
 mod mmc;
 mod scsi;

@@ -1,6 +1,6 @@
 //! The bus of an SD card in a slot of the computer: debugfs for root, else the kernel's line of its arrival.
 //!
-//! sd-facts sections 3.3 and 3.4. In a recorded tree the kernel log may lie as `dmesg` beside `sys`.
+//! docs/reference/linux.md#bus-mode. In a recorded tree the kernel log may lie as `dmesg` beside `sys`.
 
 use crate::block::BlockDevice;
 use crate::system::{System, base_name, number, text};

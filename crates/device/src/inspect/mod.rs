@@ -1,7 +1,7 @@
 //! What a card says of itself, gathered from sysfs, debugfs and NVMe answers into one [`Identity`].
 //!
-//! sd-facts sections 3.3, 3.4, 7 and 8. Whatever cannot be read or decoded stays unknown and is reported as a
-//! finding; only a device that is not there is an error.
+//! docs/reference/linux.md#sd-cards-in-sysfs and what follows there. Whatever cannot be read or decoded stays unknown
+//! and is reported as a finding; only a device that is not there is an error.
 
 pub(crate) mod mmc;
 

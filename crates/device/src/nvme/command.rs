@@ -1,7 +1,7 @@
 //! The NVMe admin commands that Cardscope sends, all of them reading only: Identify, Get Log Page, Get Features.
 //!
-//! `include/uapi/linux/nvme_ioctl.h` of the Linux kernel for the structure and its code, NVMe Base Specification
-//! for the commands; both in sd-facts section 7.
+//! `include/uapi/linux/nvme_ioctl.h` of the Linux kernel for the structure and its code, NVMe Base Specification for
+//! the commands; both in docs/reference/linux.md#nvme.
 
 use crate::refused::reason;
 use rustix::fd::OwnedFd;

@@ -1,8 +1,8 @@
 //! NVMe cards: where their controller lies in sysfs, and what it answers when asked.
 //!
-//! sd-facts section 7. Asking needs root; in a recorded tree the raw answers may lie as files in the controller's
-//! directory (`class/nvme/nvme0/` or where the disk's `device` leads) or in `nvme0/` at the top of the recording:
-//! `identify_controller.bin` and `identify_namespace.bin` (4096 bytes each), `smart_log.bin` (512 bytes),
+//! docs/reference/linux.md#nvme. Asking needs root; in a recorded tree the raw answers may lie as files in the
+//! controller's directory (`class/nvme/nvme0/` or where the disk's `device` leads) or in `nvme0/` at the top of the
+//! recording: `identify_controller.bin` and `identify_namespace.bin` (4096 bytes each), `smart_log.bin` (512 bytes),
 //! `feature_04.bin` and `feature_10.bin` (the result dword, 4 bytes, little-endian).
 
 mod command;

@@ -1,7 +1,7 @@
 //! The sensors that this computer has, and which place each of them measures.
 //!
-//! `Documentation/hwmon/sysfs-interface.rst` and `Documentation/driver-api/thermal/sysfs-api.rst` of the Linux
-//! kernel; `drivers/nvme/host/hwmon.c` for the card's own (sd-facts section 7).
+//! `Documentation/hwmon/sysfs-interface.rst` and `Documentation/driver-api/thermal/sysfs-api.rst` of the Linux kernel;
+//! `drivers/nvme/host/hwmon.c` for the card's own (docs/reference/linux.md#temperature).
 
 use crate::block::BlockDevice;
 use crate::hwmon::{self, Chip, PLAUSIBLE_C};

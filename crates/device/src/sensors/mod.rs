@@ -1,9 +1,10 @@
 //! All temperatures around a card while it is measured: of the card itself, the reader, the host controller, the
 //! SoC, and of thermometers that the user brings. Each reading says which place it was taken at.
 //!
-//! Threads of their own read once a second, so that asking costs a measurement nothing. Which sensor stands for
-//! which place is known by `built_in`; seed 003 (a hot USB controller) and seed 000 (a thermometer noted by hand)
-//! are why places are kept apart.
+//! Threads of their own read once a second, so that asking costs a measurement nothing. `built_in` knows which sensor
+//! stands for which place. Places are separate because a hot USB controller
+//! (docs/reference/reports.md#raspberry-pi-comparison) and a thermometer noted by hand
+//! (docs/reference/reports.md#microsd-express-benchmarks) are not the card.
 
 mod built_in;
 mod extra;

@@ -1,5 +1,6 @@
-//! How often the cause of a slow stretch is named right: 400 series of each kind, drawn over the ranges that real cards
-//! show (flash-behaviour 0, 2.3, 4.1). `UPDATE_DOCS=1` writes the table into `docs/accuracy.md`.
+//! Share of slow spells whose cause is named right: 400 series of each kind, drawn over the ranges of real cards
+//! (docs/reference/flash.md#heat, docs/reference/flash.md#causes-of-a-slow-spell). `UPDATE_DOCS=1` writes the table
+//! into `docs/accuracy.md`.
 
 use cardscope_endurance::judge::series::{Known, Named, Slice, causes};
 use cardscope_model::random::Random;

@@ -94,7 +94,8 @@ fn named(measured: &Measured) -> Vec<&'static str> {
     .collect()
 }
 
-/// Plain cards: constant speed and the cheap ones of the seeds, whose writes in order know no cache and no heat.
+/// Plain cards: constant speed and the cheap ones of the published reports, whose writes in order know no cache and no
+/// heat.
 const PLAIN: [&str; 6] = [
     "constant",
     "lexar-16g-c10",

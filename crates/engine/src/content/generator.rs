@@ -1,5 +1,5 @@
 //! Incompressible bytes by key and block number: eight lanes of xorshift128+, which compilers turn into vector
-//! instructions on every machine (reference page `style-and-deps` C.3: 14 GB/s on one core with SSE2 alone).
+//! instructions on every machine: 14 GB/s on one core with SSE2 alone (docs/reference/tools.md#pattern-generator).
 //!
 //! xorshift128+ is Vigna's (shifts 23, 17, 26); the lanes are seeded by the finaliser of SplitMix64. No secret
 //! depends on either: a card that compresses or recognises patterns must find none.

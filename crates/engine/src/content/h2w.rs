@@ -1,6 +1,6 @@
 //! The pattern of h2testw's and f3's `N.h2w` files: sectors of 64 little-endian words, of which the first is the
 //! sector's own byte offset o in the whole data and each further one r = r · 4294967311 + 17 (mod 2^64), from r = o on
-//! (reference page `peers` 2.10, checked there against files that f3write made).
+//! (docs/reference/tools.md#f3-and-h2testw-files, checked against files that f3write made).
 //!
 //! A chain of 63 multiplications would be the bottleneck. But word i is A_i · o + C_i with constants, so from one
 //! sector to the next it only grows by 512 · A_i: one addition a word, and all 64 at once.

@@ -1,7 +1,7 @@
 //! What is written, given as a description: a real target makes the bytes, a simulated one keeps the description.
 //!
-//! Everything goes by address in blocks of 512 bytes, so any part of any content can be made or checked alone,
-//! in any order. The generator and its measured speed are in `style-and-deps` C.3 of the reference pages.
+//! Everything goes by address in blocks of 512 bytes, so any part of any content can be made or checked alone, in any
+//! order. The generator's speed: docs/reference/tools.md#pattern-generator.
 
 mod generator;
 pub mod h2w;

@@ -119,7 +119,7 @@ fn h2w_sector(offset: u64) -> Vec<u8> {
 
 #[test]
 fn an_h2w_sector_begins_as_f3write_writes_it() {
-    // Golden bytes of reference page `peers` 2.10; the SHA-256 values there are held by `tests/end_to_end/files.rs`.
+    // docs/reference/tools.md#f3-and-h2testw-files; `tests/end_to_end/files.rs` checks the SHA-256 values there.
     assert_eq!(made(Content::H2w { base: 0 }, 0, 32), GOLDEN_START);
 }
 

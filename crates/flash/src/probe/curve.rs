@@ -1,4 +1,4 @@
-//! The curves of seed 004: what an I/O costs by its size, in order and at random.
+//! Cost of an I/O by its size, in order and at random, as in docs/reference/reports.md#lexar-review.
 
 use cardscope_model::card_map::SizePoint;
 use cardscope_model::card_map::plot::{Axis, Plot, Scale};

@@ -1,7 +1,8 @@
 //! Whether discard helps: small writes, each on the card before the next, before and after the card was told that
 //! nothing on it is of value. The same writes serve to compare file systems.
 //!
-//! Seed 004 had no help from discard or any file system; so this is measured before it is advised.
+//! Measured before it is advised, since neither discard nor any file system helped the card of
+//! docs/reference/reports.md#lexar-review.
 
 use crate::probe::options::Options;
 use cardscope_engine::card::{Card, Extent, Stop};
@@ -28,7 +29,8 @@ const LONGEST_S: f64 = 15.0;
 /// Before each series the card may tidy up, so that none pays for what came before.
 const REST: Duration = Duration::from_secs(2);
 
-/// 95 % intervals are printed: flash-behaviour 4.4. Neighbours share a stall, so three are drawn together.
+/// Draws of the 95 % intervals (docs/reference/flash.md#comparing-two-cards). Neighbours share a stall, so three are
+/// drawn together.
 const DRAWS: Resampling = Resampling { resamples: 10_000, block: 3, seed: 4 };
 
 /// The stages in which small writes are timed before and after the card was told to discard.

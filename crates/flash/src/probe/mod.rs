@@ -1,6 +1,6 @@
-//! What is inside a card, found by timing: page, erase block, open blocks, cache, queue (reference page
-//! `flash-behaviour`, section 3). Reading parts come first and write nothing; writing parts save what they overwrite,
-//! or use a part of the card whose content may go.
+//! What is inside a card, found by timing: page, erase block, open blocks, cache, queue (docs/reference/flash.md#pages
+//! and what follows there). Reading parts come first and write nothing; writing parts save what they overwrite, or use
+//! a part of the card whose content may be lost.
 
 mod curve;
 pub mod discard;

@@ -90,7 +90,7 @@ pub const NOTHING_TO_READ: &str = "--read-only does not work in a directory, whe
 const SMALLEST: u64 = MIB;
 
 /// Units that may be chosen: from the smallest erase block that a map believes to the largest allocation unit of the SD
-/// specification (flash-behaviour 1.1), in steps that hold whole pages of every power of two.
+/// specification (docs/reference/sd.md#allocation-units), in steps that hold whole pages of every power of two.
 const UNITS: std::ops::RangeInclusive<u64> = 256 * KIB..=64 * MIB;
 const UNIT_STEP: u64 = 64 * KIB;
 

@@ -144,7 +144,7 @@ fn a_class_10_card_is_read_in_under_forty_seconds_and_nothing_is_written() {
     assert_eq!(units, (Some(16 << 10), Some(4 << 10), Some(4 << 20), Some(1 << 30)));
     assert_eq!((m.queue_depth_effective.status, m.plane_bytes.status), (Status::None, Status::None));
     assert_eq!(m.unmapped_share.status, Status::None);
-    // Seed 004: 20.4 MB/s in order; its reads at random are 0.67 ms and the transfer.
+    // docs/reference/reports.md#lexar-review: 20.4 MB/s in order; random reads are 0.67 ms and the transfer.
     let fastest = m.curves.sequential_read.iter().map(|p| p.mb_s).fold(0.0, f64::max);
     assert!((fastest / 20.4 - 1.0).abs() < 0.05, "{fastest}");
     let small = m.curves.random_read.iter().find(|p| p.bytes == 4096).unwrap();
@@ -275,7 +275,8 @@ fn tables_of_flashbench_show_the_card_of_seed_004_as_the_seed_does() {
     let align = tables.iter().find(|t| t.kind == "align").unwrap();
     let on = |unit: u64| align.rows.iter().find(|r| r.0 == unit).unwrap().1[1] / 1e6;
     // A card of a power of two, so that places beyond its end begin again on boundaries.
-    // Seed 004, reading (a): 1.42 ms at 4 MiB, 0.80 at 2 MiB, 0.75 at 8 KiB; ours are minima of 8 and not of 32.
+    // docs/reference/reports.md#lexar-review, reading (a): 1.42 ms at 4 MiB, 0.80 at 2 MiB, 0.75 at 8 KiB; ours are
+    // minima of 8, not of 32.
     for (unit, ms) in [(4 << 20, 1.42), (2 << 20, 0.80), (8 << 10, 0.75)] {
         assert!((on(unit) / ms - 1.0).abs() < 0.15, "{unit}: {} and not {ms}", on(unit));
     }

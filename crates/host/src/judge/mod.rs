@@ -1,5 +1,5 @@
-//! What a system in use waited for: one watch in figures, when it became calm, what held it up, and two watches side
-//! by side (seed 001: a new card ended ten minutes of waiting after each start).
+//! What a system in use waited for: one watch in figures, when it became calm, what held it up, and two watches side by
+//! side (docs/reference/reports.md#microsd-speed-comparison: a new card ended ten minutes of waiting after each start).
 //!
 //! Pressure is the kernel's own account of waiting (PSI); where it keeps none, tasks that are blocked and the
 //! processors' waiting for I/O stand in.

@@ -1,8 +1,8 @@
 //! What AS SSD copies as text, in English and German: a heading a test with `Read:` and `Write:` below it, or a row a
 //! test with both figures.
 //!
-//! Its MB/s are MiB/s, `Seq` moves 16 MB at a time, `4K-64Thrd` runs 64 threads of one I/O each (reference page `peers`
-//! 2.5; no text of a card was found to hold against it). It can show IOPS in place of speeds.
+//! Its MB/s are MiB/s, `Seq` moves 16 MB at a time, `4K-64Thrd` runs 64 threads of one I/O each
+//! (docs/reference/tools.md#as-ssd). It can show IOPS in place of speeds.
 
 use crate::readers::dates::date;
 use crate::readers::error::Outcome;

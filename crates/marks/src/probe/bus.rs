@@ -1,5 +1,6 @@
 //! Whether the way between host and card gives a mark a chance: a figure below the demand speaks against the card only
-//! where reader and bus would have let it through. Modes and ceilings: `sd-facts` 4 and 5.
+//! where reader and bus would have let it through. Modes and ceilings: docs/reference/sd.md#bus-modes,
+//! docs/reference/sd.md#marks.
 
 use cardscope_model::judged_mark::{Claim, ImpliedBus, MarksMeasured};
 use cardscope_model::units::Speed;

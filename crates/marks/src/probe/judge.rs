@@ -1,6 +1,6 @@
 //! From figures to outcomes: each mark by its demands, and for each letter the highest mark that the card would meet;
 //! then what follows from them: a promise that is broken, one that is smaller than the card, and a bus that is faster
-//! than the card says (seed 002).
+//! than the card says (docs/reference/reports.md#sd-card-round-up).
 
 use super::bench::Family;
 use super::bus;

@@ -1,5 +1,6 @@
-//! How far below a demand a figure may lie before the card has missed it: what a measurement does not decide itself, and
-//! what its method may cost where it is not the specification's (`sd-facts` 5). In between a mark is borderline.
+//! How far below a demand a figure may lie before the card has missed it: what a measurement does not decide itself,
+//! and what its method may cost where it is not the specification's (docs/reference/sd.md#marks). In between a mark is
+//! borderline.
 
 use super::bench::Family;
 use cardscope_model::judged_mark::{Form, MarksMeasured};
@@ -7,23 +8,23 @@ use cardscope_model::statistics::median;
 use cardscope_statistics::estimate::t95;
 use cardscope_statistics::robust::deviation;
 
-/// A figure repeats no better than this, however even a short test was: units differ by up to 3.7 % (`flash-behaviour`
-/// 0, AU-to-AU spread).
+/// Least spread of a figure, however even a short test was: units differ by up to 3.7 %
+/// (docs/reference/flash.md#public-logs).
 const LEAST_SPREAD: f64 = 0.02;
 
 /// The slowest of some units is a sample's lowest value, which lies up to three deviations below the middle by chance.
 const LOWEST: f64 = 3.0;
 
-/// Writing in order scatters by 3 % (`flash-behaviour` 4.3); five of these deviations, since here allocation units are
-/// not erased before they are written, clocks are not those of the test, and no CMD20 is sent.
+/// Writing in order scatters by 3 % (docs/reference/flash.md#stopping-rule); five of these deviations, since here
+/// allocation units are not erased before they are written, clocks are not those of the test, and no CMD20 is sent.
 const IN_ORDER: f64 = 0.15;
 
 /// The same on a card that was erased before: two of these deviations.
 const IN_ORDER_ERASED: f64 = 0.06;
 
-/// Random I/O: writing the area in order first is worth up to 20 % to a card that tidies up (seed 001's PRO, as simulated:
-/// 362 a second become 436 over 64 MiB), and a test of seconds on a card that was not filled to 75 % averages less than
-/// one of ten minutes.
+/// Random I/O: writing the area in order first is worth up to 20 % to a card that tidies up (the simulated
+/// `pro-64g-u3`: 362 a second become 436 over 64 MiB), and a test of seconds on a card that was not filled to 75 %
+/// averages less than one of ten minutes.
 const RANDOM: f64 = 0.2;
 
 /// Slices that drift are worth fewer than there are; more alike than this would make them worth none.
@@ -32,8 +33,8 @@ const MOST_ALIKE: f64 = 0.9;
 /// Single I/Os between others, which a host has slow moments in.
 const SMALL: f64 = 0.5;
 
-/// Through a USB reader, which cuts writes into 120 KiB and costs 1.2 to 2.3 times the time (`flash-behaviour` 5,
-/// "reader split"), or in a file, whose place in allocation units is not known.
+/// Through a USB reader, which cuts writes into 120 KiB and costs 1.2 to 2.3 times the time
+/// (docs/reference/linux.md#usb-readers), or in a file, whose place in allocation units is not known.
 const INDIRECT: f64 = 0.5;
 
 /// Facts that the demands of a mark are judged from.
@@ -104,8 +105,8 @@ pub(super) fn lowest_at_best(all: &[f64], lowest: f64) -> f64 {
     lowest * (1.0 + LOWEST * spread.unwrap_or_default().max(LEAST_SPREAD))
 }
 
-/// The upper end of the mean of these (95 %). Where neighbours are alike, since the card or its host drifts, it is wider
-/// by (1 + ρ)/(1 − ρ) of the variance (`flash-behaviour` 4.3).
+/// The upper end of the mean of these (95 %). Where neighbours are alike, since the card or its host drifts, it is
+/// wider by (1 + ρ)/(1 − ρ) of the variance (docs/reference/flash.md#stopping-rule).
 pub(super) fn mean_at_best(all: &[f64], mean: f64) -> f64 {
     let n = all.len() as f64;
     let off: Vec<f64> = all.iter().map(|value| value - mean).collect();

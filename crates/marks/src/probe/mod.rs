@@ -1,5 +1,6 @@
-//! Marks judged by measuring, as near to the SD Association's procedures as a host can come (reference page `sd-facts`
-//! 5, `flash-behaviour` 3.10). What differs from them stands in `docs/marks.md`.
+//! Marks judged by measuring, as near to the SD Association's procedures as a host can come
+//! (docs/reference/sd.md#marks, docs/reference/flash.md#marks-by-measuring). What differs from them is in
+//! `docs/marks.md`.
 //!
 //! Every write goes through [`Context`]: saved before, or where content may go. So little is written by default; [`Options::form`]
 //! says how much more it may be.

@@ -5,7 +5,7 @@ use cardscope_model::judged_mark::{MarksMeasured, OtherTest, RandomRate};
 use cardscope_model::units::KIB;
 use cardscope_sd::mark::Mark;
 
-/// The test for A1 of Raspberry Pi OS (`agnostics`, job file of July 2024, reference page `peers` 2.8).
+/// Test for A1 of Raspberry Pi OS (job file of July 2024, docs/reference/tools.md#agnostics).
 const PI: &str = "Raspberry Pi Diagnostics";
 /// It asks for so many KiB a second in order, and calls them KB.
 const PI_KIB_S: f64 = 10_000.0;

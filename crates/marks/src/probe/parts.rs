@@ -13,16 +13,16 @@ use cardscope_statistics::sprt;
 /// Speeds in order within this share of the demand may fall on either side next time; random rates within the other.
 const CLOSE_SPEED: f64 = 0.05;
 const CLOSE_RATE: f64 = 0.1;
-/// Reads at a queue depth of 32 that gain so much show that the queue is in use (`flash-behaviour` 3.9).
+/// Least gain of reads at a queue depth of 32 that shows a queue in use (docs/reference/flash.md#queues).
 const QUEUE_GAIN: f64 = 1.6;
-/// Average and longest time of a round of small writes, in ms (`sd-facts` 5.1).
+/// Average and longest time of a round of small writes, in ms (docs/reference/sd.md#speed-classes).
 const SMALL_AVERAGE_MS: f64 = 100.0;
 const SMALL_LONGEST_MS: f64 = 750.0;
 /// How sure a figure is that is clearly on one side.
 const SURE: f64 = 0.95;
 /// … and one that may be on either.
 const EVEN: f64 = 0.5;
-/// Longest write and read of an E class in ms (`sd-facts` 5.4).
+/// Longest write and read of an E class in ms (docs/reference/sd.md#sd-express-classes).
 const EXPRESS_WRITE_MS: f64 = 250.0;
 const EXPRESS_READ_MS: f64 = 100.0;
 /// Why an E class is not judged by its writes while what is on the card is kept.

@@ -1,5 +1,5 @@
 //! Reading and writing as SD Express classes are judged: large I/Os, a queue that is never empty, the slowest 600 MB in
-//! a row (Physical Layer Specification 8.4, `sd-facts` 5.4).
+//! a row (docs/reference/sd.md#sd-express-classes).
 
 use super::bench::Bench;
 use cardscope_engine::card::{Extent, Stop, extents};

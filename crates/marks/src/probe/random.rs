@@ -1,6 +1,6 @@
 //! Random 4 KiB I/O for the A classes: over the test area of 256 MiB, a smaller span and the whole card, one at a time
-//! and with the card's queue. As many slices of a quarter of a second as a sequential test needs to tell the rate from
-//! the demands (reference page `flash-behaviour` 3.10).
+//! and with the card's queue. Slices of a quarter of a second until a sequential test separates the rate from the
+//! demands (docs/reference/flash.md#marks-by-measuring).
 
 use super::bench::{Bench, WriteRun};
 use super::options::TEST_AREA;
@@ -186,7 +186,7 @@ fn words(write: bool) -> &'static str {
 }
 
 /// The deepest queue, of those up to the one that is wanted, that is empty again in bearable time: what is in flight
-/// cannot be taken back, and 32 writes on a fake queue take a minute (seed 001).
+/// cannot be taken back, and 32 writes on a fake queue take a minute (docs/reference/flash.md#queues).
 fn bearable(context: &mut Context<'_, '_>, task: Task, pool: &mut Pool) -> Result<u32, Stop> {
     let mut depth = task.depth.min(2);
     while depth < task.depth {

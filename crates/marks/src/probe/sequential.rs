@@ -194,7 +194,7 @@ fn small_units(options: &Options, family: Family, into: &MarksMeasured) -> Vec<u
     units
 }
 
-/// Recording units of C2 and C4, and of C6 (`sd-facts` 5.1).
+/// Recording units of C2 and C4, and of C6 (docs/reference/sd.md#speed-classes).
 pub(super) fn recording_units(family: Family) -> (u32, u32) {
     let kib = KIB as u32;
     match family {

@@ -1,6 +1,6 @@
-//! Random I/O in the conditions of the specification (Physical Layer Specification 4.16, `sd-facts` 5.3): the card is
-//! erased and filled to 75 %, then 256 MB in it are written in order; ten minutes of random writes and ten of reads follow
-//! there, with the card's queue as well where the host has it. At last the card is filled whole for 1 GiB in order.
+//! Random I/O in the conditions of the specification (docs/reference/sd.md#application-classes): the card is erased and
+//! filled to 75 %, then 256 MB in it are written in order; ten minutes of random writes and ten of reads follow there,
+//! with the card's queue as well where the host has it. At last the card is filled whole for 1 GiB in order.
 
 use super::bench::{Bench, WriteRun};
 use super::options::TEST_AREA;

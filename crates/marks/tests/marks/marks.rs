@@ -115,7 +115,7 @@ fn seed_001s_pro_keeps_a1_rates_over_64_mib_and_not_over_1_gib() {
     let narrow = judged_with("sim:pro-64g-u3", None, |options| {
         options.limits.region = Region { start: 64 * MIB, len: 64 * MIB };
     });
-    // 2.32 and 0.58 MB/s in the seed: 566 and 142 a second.
+    // 2.32 and 0.58 MB/s in docs/reference/reports.md#microsd-speed-comparison: 566 and 142 a second.
     assert!(writes_over(&narrow, 64).iops >= 500.0, "{:?}", narrow.random);
     assert!(writes_over(&found, 1024).iops < 250.0, "{:?}", found.random);
     assert_eq!(

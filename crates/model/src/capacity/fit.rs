@@ -1,5 +1,5 @@
-//! Does it fit? By exact bytes, since cards of one nominal capacity differ by hundreds of megabytes (seed 002), and an
-//! image made on the largest is cut off on all others.
+//! Does it fit? By exact bytes, since cards of one nominal capacity differ by hundreds of megabytes
+//! (docs/reference/reports.md#sd-card-round-up), and an image made on the largest is cut off on all others.
 
 use super::nominal;
 use crate::finding::Finding;
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_32_gb_card_of_samsung_is_681_mib_smaller_than_one_of_patriot() {
-        // Seed 002: 31,393,316,864 and 32,107,397,120 bytes, "a difference of 681 MiB".
+        // docs/reference/reports.md#sd-card-round-up: 31,393,316,864 and 32,107,397,120 bytes, 681 MiB apart.
         let cards = known_cards();
         let bytes = |name: &str| cards.iter().find(|c| c.card == name).unwrap().bytes;
         let (samsung, patriot) = (bytes("Samsung class 10 32 GB"), bytes("Patriot LX 32 GB"));
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn kingston_s_128_gb_lack_two_percent_and_that_is_usual() {
-        // Seed 002: 125,342,580,736 bytes.
+        // docs/reference/reports.md#sd-card-round-up: 125,342,580,736 bytes.
         let fit = print_fit(125_342_580_736, &known_cards()).unwrap();
         assert_eq!((fit.nominal.as_str(), fit.lacks_bytes), ("128 GB", 2_657_419_264));
         assert!((fit.lacks_percent - 2.076).abs() < 0.001);

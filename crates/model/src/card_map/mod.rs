@@ -28,7 +28,7 @@ pub struct OpenBlocks {
     pub chosen_unit_bytes: Option<u64>,
 }
 
-/// One size of the read or write curve (seed 004).
+/// One size of the read or write curve.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct SizePoint {
     /// Bytes of an I/O.
@@ -78,7 +78,7 @@ pub struct FlashbenchTable {
     pub rows: Vec<(u64, Vec<f64>)>,
 }
 
-/// One line of the block that opens seed 004: a figure and how it was got.
+/// One line of the summary in the form of a review: a figure and how it was measured.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ProfileLine {
     /// What: `page size`, `read latency`, `random write 4 KiB` …
@@ -272,7 +272,7 @@ pub struct CardMap {
     pub measured: Measured,
     /// What follows from it.
     pub advice: Advice,
-    /// The block that opens seed 004.
+    /// Summary in the form of a review, as in docs/reference/reports.md#lexar-review.
     pub profile: Vec<ProfileLine>,
     /// Bytes that the target announces.
     pub announced_bytes: u64,

@@ -1,13 +1,13 @@
-//! The block of lines that opens seed 004, from our own figures, each with how it was got.
+//! Summary in the form of a review, as in docs/reference/reports.md#lexar-review, each figure with how it was measured.
 
 use super::property::{Evidence, Property, Status};
 use super::{Measured, ProfileLine, SizePoint};
 use crate::units::{BinarySize, KIB, Speed};
 
-/// Sizes of the random writes that the seed lists.
+/// Sizes of the random writes in that review.
 const RANDOM_WRITES: [u64; 4] = [4 * KIB, 16 * KIB, 64 * KIB, 512 * KIB];
 
-/// The block that opens seed 004.
+/// Summary in the form of a review.
 pub fn profile(measured: &Measured) -> Vec<ProfileLine> {
     let size = |bytes: &u64| BinarySize(*bytes).to_string();
     let mut lines = vec![
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
     use crate::card_map::seed_004::{point, seed_004};
 
-    /// The card of seed 004, with all the figures that its author printed.
+    /// The card of docs/reference/reports.md#lexar-review, with all its figures.
     fn lexar() -> Measured {
         let mut measured = seed_004();
         measured.curves.sequential_read = [(4, 5.0), (1024, 20.40)].map(point).to_vec();

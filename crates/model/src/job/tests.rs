@@ -1,4 +1,4 @@
-//! What jobs make of figures: the seed's own arithmetic, and rules that hold for any card.
+//! What jobs make of figures: the reports' own arithmetic, and rules that hold for any card.
 
 use super::{Figure, Figures, Fit, JOBS, find, parse, score, score_assuming};
 use proptest::prelude::*;

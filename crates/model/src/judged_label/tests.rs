@@ -83,7 +83,7 @@ fn a_card_is_not_bad_while_its_real_size_is_a_guess() {
 
 #[test]
 fn what_a_card_lacks_against_its_print_is_told_in_percent() {
-    // Seed 002: the least and the most of the 32 GB cards, and the 128 GB one.
+    // docs/reference/reports.md#sd-card-round-up: the least and the most of the 32 GB cards, and the 128 GB one.
     for (text, bytes) in [("32GB", 31_393_316_864), ("32GB", 32_107_397_120), ("128GB", 125_342_580_736)] {
         let (weight, verdict) = capacity(text, bytes, None);
         assert_eq!(weight, Weight::Note, "{verdict}");

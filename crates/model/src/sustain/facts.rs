@@ -154,7 +154,7 @@ pub struct SteadyState {
     pub from_s: f64,
 }
 
-/// Small reads one at a time, alone and with writes under way (seed 002), in µs.
+/// Small reads one at a time, alone and with writes under way, in µs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReadLatency {
     /// Median with nothing else under way.

@@ -93,7 +93,7 @@ const MOST_EXTRA: u64 = 4096;
 /// that ends before is short of what it announces itself, whatever its reader adds.
 const END_WITHIN: u64 = 4 * MIB;
 
-/// Shares of a printed size that cards have (`sd-facts`: 96.8 to 101.6 % of 19 cards), with some room.
+/// Shares of a printed size that cards have (docs/reference/sd.md#printed-sizes), with some room.
 const USUAL: std::ops::RangeInclusive<f64> = 0.93..=1.08;
 /// The same as measured, for sizes that are only inferred.
 const MEASURED: std::ops::RangeInclusive<f64> = 0.968..=1.016;

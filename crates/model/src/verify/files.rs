@@ -1,5 +1,5 @@
-//! What `verify --files` adds to the document: the files of the h2w pattern one by one, their sectors sorted as
-//! h2testw and f3read sort them (reference page `peers` 2.10), and the speeds.
+//! What `verify --files` adds to the document: the files of the h2w pattern one by one, their sectors sorted as h2testw
+//! and f3read sort them (docs/reference/tools.md#f3-and-h2testw-files), and the speeds.
 
 use serde::{Deserialize, Serialize};
 

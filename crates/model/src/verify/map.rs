@@ -4,7 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// No known allocation unit is no multiple of it, and it is what cells are counted in (reference page `sd-facts` 3).
+/// Unit in which cells are counted: allocation units of 4 MiB and more are multiples of it
+/// (docs/reference/sd.md#allocation-units).
 const UNIT: u64 = 4 << 20;
 
 /// Cells of cards that are too small for cells of whole allocation units.

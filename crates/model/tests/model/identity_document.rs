@@ -1,4 +1,5 @@
-//! The whole document of `decode --json`, as scripts see it, for the two cards of seed 002.
+//! The whole document of `decode --json`, as scripts see it, for the two cards of
+//! docs/reference/reports.md#sd-card-round-up.
 //!
 //! The values are checked by hand in the registers' own tests; here names, order and nulls are held still.
 

@@ -1,4 +1,5 @@
-//! Real registers as their owners published them: the collection beside the reference pages, and the two of seed 002.
+//! Real registers as their owners published them: a collection, and the two of
+//! docs/reference/reports.md#sd-card-round-up.
 //!
 //! The collection is not part of the repository. It is looked for beside the folder that `CARDSCOPE_DATA` names
 //! (default `../shared/data` from the repository's root); where it is absent, the tests say so and pass.

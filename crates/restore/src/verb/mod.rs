@@ -1,7 +1,7 @@
 //! `restore`: puts back what an interrupted test had saved, or an image of a card.
 //!
 //! Nothing is written before it is known that this is the card: by its identity and size, and by its content, which
-//! must be what was saved or what the test wrote (`flash-behaviour` 3.11).
+//! must be what was saved or what the test wrote (docs/reference/flash.md#preserving-the-data).
 
 mod image;
 mod journal;

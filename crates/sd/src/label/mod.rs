@@ -1,7 +1,8 @@
-//! What is printed on a card, read word by word, and held against what is possible and what was seen of the card.
+//! What is printed on a card, read word by word, and compared with what is possible and what was measured.
 //!
-//! Marks and families: Physical Layer Specification 4.13, 3.11, 8.4 and 3.3 (reference page `sd-facts` 4 and 5). An x
-//! rating counts CD speeds of 150 kB/s. The card that gave the reason is the "1TB … 4K" of seed 001.
+//! Marks and families: Physical Layer Specification 4.13, 3.11, 8.4 and 3.3 (docs/reference/sd.md#marks). An x rating
+//! counts CD speeds of 150 kB/s. The card that gave the reason is the "1TB … 4K" of
+//! docs/reference/reports.md#microsd-speed-comparison.
 
 mod parse;
 
@@ -36,7 +37,7 @@ pub enum PrintedBus {
 }
 
 impl PrintedBus {
-    /// What it carries at most, in MB/s (`sd-facts` 4).
+    /// Line rate in MB/s (docs/reference/sd.md#bus-modes).
     pub fn ceiling_mb_s(self) -> f64 {
         match self {
             PrintedBus::UhsI => 104.0,

@@ -10,7 +10,7 @@ fn sd(sectors: u64) -> Layout {
 /// Sectors of the card; what is laid out: file system, type, start, reserved sectors, FAT, data, cluster, clusters.
 type Factory = (u64, FileSystem, u8, [u64; 6]);
 
-/// sd-facts section 6, "as read from the card".
+/// docs/reference/sd.md#layout.
 #[rstest::rstest]
 #[case::sandisk_8_gb((15_523_840, FileSystem::Fat32, 0x0b, [8192, 4404, 1894, 16_384, 64, 242_304]))]
 #[case::sandisk_32_gb((62_333_952, FileSystem::Fat32, 0x0c, [8192, 1170, 7607, 24_576, 64, 973_584]))]

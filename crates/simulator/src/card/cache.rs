@@ -1,6 +1,6 @@
-//! The pSLC cache (model, C): clean blocks take writes fast until they are used up. Then the card cleans between
-//! two watermarks: it stays slow until `reopen_bytes` are clean again, so that whole runs of a session are either
-//! fast or slow, as in the logs of seed 000.
+//! The pSLC cache (model, C): clean blocks take writes fast until they are used up. Then the card cleans between two
+//! watermarks: it stays slow until `reopen_bytes` are clean again, so that whole runs of a session are either fast or
+//! slow (docs/reference/flash.md#pslc-cache).
 //!
 //! Where data lies is kept for each 256 KiB as the cycle of the cache in which it was written: data of an earlier
 //! cycle has been moved to TLC when the cache was cleaned.

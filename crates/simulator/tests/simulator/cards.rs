@@ -228,7 +228,7 @@ fn the_test_area_lies_at_192_mib_or_at_the_start_or_nowhere() {
 #[test]
 fn the_express_card_warms_up_at_work_and_cools_down_at_rest() {
     let mut express = card("sim:lexar-1tb-express?cooling=passive");
-    assert_eq!(express.temperature(), Some(20.0), "seed 000: 20 °C idle");
+    assert_eq!(express.temperature(), Some(20.0), "published: 20 °C idle");
     sequential(&mut express, false, 32 * MIB, 32, 0, 400 * GIB);
     let hot = express.temperature().unwrap();
     assert!((60.0..=84.0).contains(&hot), "{hot} °C");

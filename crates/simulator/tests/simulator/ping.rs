@@ -31,7 +31,7 @@ fn heat_does_not_slow_it_and_neither_does_the_end_of_a_cache() {
         (0..200).map(|_| card.ping().unwrap().unwrap() as f64).sum::<f64>() / 200.0
     };
     let cool = times(&mut card);
-    // 1500 s of reads without a fan: throttled (flash-behaviour 2.3).
+    // 1500 s of reads without a fan: throttled (docs/reference/flash.md#heat).
     while card.temperature().unwrap() < 81.0 {
         drive(&mut card, &plan(4, MIB), false, (0..4096u64).map(|i| i * MIB));
         assert!(card.now() < 4_000_000_000_000, "it never became hot");

@@ -1,7 +1,7 @@
 //! Runs that are not alike: two levels, runs that were hot or behind the cache, and a rig that gets hot instead of the
-//! card: the USB host controller of seed 003 (the VL805 of a Raspberry Pi 4), where an SSD was "wildly inconsistent", 2
-//! to 3 times slower without air. Reads have no cache that could end, so falling reads on a USB path under long load
-//! point there, unless the card itself is known to be hot.
+//! card: the USB host controller of a Raspberry Pi 4 (docs/reference/reports.md#raspberry-pi-comparison), where an SSD
+//! was 2 to 3 times slower without air. Reads have no cache that could end, so falling reads on a USB path under long
+//! load point there, unless the card itself is known to be hot.
 
 use super::table::{Row, Session, Table, large_in_order, listed};
 use crate::levels::{Companion, Levels, companion, levels, run_states};
@@ -114,11 +114,12 @@ pub(super) fn states(table: &Table<'_>) -> Vec<Finding> {
 const LONG_S: f64 = 60.0;
 /// A fall to less than this is more than noise.
 const FALLEN: f64 = 0.7;
-/// A command that needs no flash takes so much longer where the host is slow (`flash-behaviour` 4.1).
+/// Least rise of a command that needs no flash where the host is slow (docs/reference/flash.md#causes-of-a-slow-spell).
 const NULL_RISE: f64 = 0.12;
 /// A host that warmed up by so many K.
 const HOST_RISE_K: f64 = 10.0;
-/// A card at this temperature explains it by itself (TMT1 of the cards of seed 000 is 81 °C).
+/// A card at this temperature explains it by itself (TMT1 of two SD Express cards is 81 °C,
+/// docs/reference/flash.md#heat).
 const CARD_HOT_C: f64 = 75.0;
 
 /// A load on a USB path, start against end.

@@ -1,7 +1,9 @@
-//! Tests of one card against each other: blocks of 512 KiB faster than writing in order (seed 002), a queue that makes
-//! it slower (seed 001), a small test that flatters (64 MiB against 1 GiB, seed 001), a speed above the bus. And single
-//! 4 KiB reads against what cards of the same class do in public logs, and against what the same card does with a queue
-//! (the 13 MB/s of seed 000's SanDisk, the 1.58 MB/s of a U3 card on a Pi 4).
+//! Tests of one card against each other: blocks of 512 KiB faster than writing in order
+//! (docs/reference/reports.md#sd-card-round-up), a queue that makes it slower and a small test that flatters (64 MiB
+//! against 1 GiB; docs/reference/reports.md#microsd-speed-comparison), a speed above the bus. And single 4 KiB reads
+//! against what cards of the same class do in public logs, and against what the same card does with a queue: the 13
+//! MB/s of a SanDisk (docs/reference/reports.md#microsd-express-benchmarks), the 1.58 MB/s of a U3 card on a Pi 4
+//! (docs/reference/reports.md#raspberry-pi-comparison).
 
 use super::runs::is_over_usb;
 use super::table::{Row, Table, listed};
@@ -14,7 +16,8 @@ use cardscope_model::units::{BinarySize, KIB, Speed, three_digits};
 
 /// So much faster is not noise: within a level runs repeat within 0.4 to 4 %.
 const FASTER: f64 = 1.1;
-/// A queue below this share of single I/O makes it slower; below the other it is no queue at all (`flash-behaviour` 3.9).
+/// A queue below this share of single I/O makes it slower; below the other it is a fake
+/// (docs/reference/flash.md#queues).
 const SLOWER: f64 = 0.9;
 const FAKE: f64 = 0.5;
 /// A large test below this share of the small one: the small one measured a cache, or a span the card copes with.
@@ -195,8 +198,8 @@ static PEERS: [Peers; 4] = [
 
 /// A read below this share of the lowest of its class is far below.
 const FAR: f64 = 0.5;
-/// Reads with a queue that are so many times as fast show that the flash is not what is slow: seed 000's other cards
-/// gain 13 to 23.
+/// Least gain of reads by a queue that shows that the flash is not what is slow: usual SD Express cards gain 13 to 23
+/// (docs/reference/reports.md#microsd-express-benchmarks).
 const LARGE_GAIN: f64 = 25.0;
 
 /// Behind USB there may be a card, a stick or a disk, so no class is known there. Elsewhere the bus says whether it is an

@@ -1,4 +1,4 @@
-//! The figures of the seeds, typed from them, and figures beside them in which nothing is odd.
+//! Figures of docs/reference/reports.md, and figures beside them in which nothing is odd.
 
 use super::*;
 use cardscope_model::condition::{Condition, Origin};
@@ -126,7 +126,7 @@ fn seed_002s_512k_writes_that_beat_writing_in_order_are_odd() {
 
 #[test]
 fn seed_001s_evo_plus_whose_writing_stops_at_a_queue_of_32_has_a_fake_queue() {
-    // flash-behaviour 2.4: 4.2 MB/s at Q1, "basically comes to a halt" at Q32 (0.03).
+    // docs/reference/flash.md#queues: 4.2 MB/s at Q1, 0.03 at Q32.
     let found = look(&runs(&[("RND4K Q1T1 write", &[4.2]), ("RND4K Q32T1 write", &[0.03])]), None);
     assert_eq!(claims(&found), ["fake-queue"]);
     // PRO Plus 128: 2.21 at Q1, 4.0 at Q32; reads 8.5 and 9.5.

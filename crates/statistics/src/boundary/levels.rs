@@ -1,6 +1,6 @@
-//! The sizes that units of flash come in: powers of two, and three times that where a cell holds three bits. And whether
-//! times come from two kinds of places: those never written answer without a look at the flash, 4 to 7 times faster
-//! (reference page `flash-behaviour`, 3.1, the SD NAND of section 0).
+//! The sizes that units of flash come in: powers of two, and three times that where a cell holds three bits. And
+//! whether times come from two kinds of places: those never written answer without a read of the flash, 4 to 7 times
+//! faster (docs/reference/flash.md#unmapped-areas).
 
 use cardscope_model::statistics::sorted;
 

@@ -1,6 +1,6 @@
 //! Which unit a card's flash is made of, read from how much longer a read takes that straddles a multiple of it
-//! (reference page `flash-behaviour`, 3.1): at each size of unit there is an extra time, and the sizes where extra
-//! times begin are page, erase block and segment of the mapping table.
+//! (docs/reference/flash.md#pages, docs/reference/flash.md#erase-blocks): at each size of unit there is an extra time,
+//! and the sizes where extra times begin are page, erase block and segment of the mapping table.
 
 mod fit;
 mod levels;

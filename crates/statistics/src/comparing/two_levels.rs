@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn a_card_whose_cache_ends_now_and_then_has_two_levels_in_ten_runs() {
-        // Seed 000, Lexar, SEQ1G Q1T1 write with a fan.
+        // docs/reference/reports.md#microsd-express-benchmarks, Lexar, SEQ1G Q1T1 write with a fan.
         let lexar = [597.0, 595.0, 392.0, 362.0, 322.0, 280.0, 281.0, 605.0, 323.0, 280.0];
         let found = two_levels(&lexar).unwrap();
         assert_eq!((found.low, found.high), (322.0, 597.0));

@@ -1,5 +1,6 @@
 //! What the tables of flashbench in a log show of a card's flash, by the rules that `map` uses: where reads across a
-//! boundary take longer, and from how many blocks on writes in turn cost more (reference page `flash-behaviour`, 3.1, 3.4).
+//! boundary take longer, and from how many blocks on writes in turn cost more (docs/reference/flash.md#erase-blocks,
+//! docs/reference/flash.md#open-blocks).
 
 mod boundaries;
 mod certainty;

@@ -1,8 +1,9 @@
 //! How many blocks a card keeps open, from the speeds that flashbench's `-O` prints for each number of blocks in turn. The
 //! limit that explains slow and usual lines best is found, and its probability among all limits.
 //!
-//! A line of whole blocks is left out: nothing of a block stays open. In the public logs (`flash-behaviour`, section 0)
-//! a limit shows as most of the smaller sizes getting slower at once, by half or by a hundred times.
+//! A line of whole blocks is left out: nothing of a block stays open. In the public logs
+//! (docs/reference/flash.md#open-blocks) a limit shows as most of the smaller sizes getting slower at once, by half or
+//! by a hundred times.
 
 use super::certainty::{MOST_SURE, NOT_IN_LOG, SURE};
 use cardscope_model::card_map::property::{Evidence, Property};

@@ -1,8 +1,8 @@
 //! When a test has run long enough: the mean speed is known to ±ε, or a limit was hit.
 //!
-//! The rule is that of flash-behaviour 4.3. Cards stall: a rule that trusts the spread it has seen stops before
-//! the first stall and is wrong more often than right. This one always reckons with one more stall than was seen,
-//! and looks only at geometrically growing times, so that looking often does no harm.
+//! The rule is that of docs/reference/flash.md#stopping-rule. Cards stall: a rule that trusts the spread it has seen
+//! stops before the first stall and is wrong more often than right. This one always reckons with one more stall than
+//! was seen, and looks only at geometrically growing times, so that looking often does no harm.
 //!
 //! What a runner feeds: one [`Precision::push`] for each slice of work, a slice being some I/Os that completed and
 //! the time since the previous slice ended. Slices follow each other without gaps and overlaps; rests between loops
@@ -22,11 +22,11 @@ use cardscope_model::recipe::Until;
 use cardscope_model::test_name::TestName;
 use units::{Unit, Units, Usual, end_of_startup};
 
-/// Each look comes after so much more time than the one before (flash-behaviour 4.3).
+/// Growth of the time between two checks (docs/reference/flash.md#stopping-rule).
 const GROWTH: f64 = 1.15;
 
-/// The stall that is reckoned with though none was seen, in seconds (flash-behaviour 4.3): what closing an erase
-/// block costs a write, what a retried read costs.
+/// Stall that is added to those seen, in seconds (docs/reference/flash.md#stopping-rule): what closing an erase block
+/// costs a write, what a retried read costs.
 const UNSEEN_WRITE_STALL_S: f64 = 0.250;
 const UNSEEN_READ_STALL_S: f64 = 0.020;
 

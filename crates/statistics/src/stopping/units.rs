@@ -1,9 +1,10 @@
 //! Units of work: slices put together until each holds the same number of I/Os, and where the start-up of a test ends.
 //!
-//! A unit must be long enough to average the card's own jitter and short enough to show a stall (flash-behaviour 4.3 uses
-//! 1 MiB of a sequential and 16 I/Os of a random test). Start-up is the first half second, then MSER-5 (White 1997;
-//! flash-behaviour 4.3): it cuts where the standard error of what remains is least: cutting more of a start-up lowers the
-//! spread, cutting more of the settled part lowers the count. On means of five, so that noise does not decide.
+//! A unit must be long enough to average the card's own jitter and short enough to show a stall: 1 MiB of a sequential
+//! and 16 I/Os of a random test. Start-up is the first half second, then MSER-5 (White 1997,
+//! docs/reference/flash.md#stopping-rule): it cuts where the standard error of what remains is least: cutting more of a
+//! start-up lowers the spread, cutting more of the settled part lowers the count. On means of five, so that noise does
+//! not decide.
 
 use crate::robust::median_deviation;
 use cardscope_model::statistics::median;

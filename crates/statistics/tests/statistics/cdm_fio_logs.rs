@@ -1,6 +1,6 @@
-//! The ten-run logs of SD Express cards (`cdm_fio` in the data folder, and seed 000's Lexar with a fan, whose log is not
-//! there): what a person reads in them, the program must name. Speeds are the logs' own MiB/s; ratios are all that
-//! counts here.
+//! The ten-run logs of SD Express cards (`cdm_fio` in the data folder, and the Lexar with a fan of
+//! docs/reference/reports.md#microsd-express-benchmarks, whose log is not there): what a person reads in them, the
+//! program must name. Speeds are the logs' own MiB/s; ratios are all that counts here.
 
 use cardscope_model::condition::Condition;
 use cardscope_model::result::{RunResult, TestResult};
@@ -63,7 +63,8 @@ fn line(line: &str) -> Option<TestResult> {
     Some(result(format!("{pattern} {}", op.to_lowercase()).parse().ok()?, mb_s))
 }
 
-/// Seed 000, Lexar with a fan, from Test 1 to Test 10; in the seed's own order of tests, last test first.
+/// docs/reference/reports.md#microsd-express-benchmarks, Lexar with a fan, from Test 1 to Test 10; in the report's own
+/// order of tests, last test first.
 const LEXAR_ACTIVE: [[f64; 12]; 10] = [
     [534., 428., 534., 463., 157., 33., 627., 713., 430., 491., 597., 745.],
     [339., 426., 536., 467., 158., 37., 625., 711., 437., 485., 595., 718.],
@@ -116,7 +117,7 @@ fn adata_with_a_fan_is_never_hot_and_writes_on_two_levels() {
     assert_eq!(runs.len(), 10);
     let (hot, behind) = states(&runs);
     assert!(hot.is_empty(), "{hot:?}");
-    // flash-behaviour 4.1: cache end flagged in 6 to 8 of 10 active runs.
+    // docs/reference/flash.md#causes-of-a-slow-spell: end of the cache in 6 to 8 of 10 runs with a fan.
     assert!((6..=8).contains(&behind.len()), "{behind:?}");
     let found = levels(&speeds(&runs, "SEQ1G Q1T1 write")).unwrap();
     assert_eq!(found.levels.len(), 2, "{found:?}");

@@ -1,4 +1,4 @@
-//! How often the stopping rule's interval holds the true speed, on simulated cards (flash-behaviour 4.3, table).
+//! Coverage of the stopping rule's interval on simulated cards (docs/reference/flash.md#stopping-rule).
 //!
 //! The true speed follows from the parameters, not from a long run. Stalls have exponentially distributed lengths.
 use cardscope_model::random::Random;

@@ -1,6 +1,6 @@
-//! The public ten-run logs of SD Express cards (beside seed 000), judged as a person reads them: with a fan nothing is
-//! hot; without one the Lexar is from the second run on and the ADATA from the sixth, the SanDisk never; and their caches
-//! end somewhere (flash-behaviour 4.1 has the same counts).
+//! The public ten-run logs of SD Express cards (docs/reference/flash.md#sd-express-runs), judged as a person reads
+//! them: with a fan nothing is hot; without one the Lexar is from the second run on and the ADATA from the sixth, the
+//! SanDisk never; and their caches end somewhere (docs/reference/flash.md#causes-of-a-slow-spell has the same counts).
 
 use cardscope_statistics::levels::{RunState, run_states};
 use std::path::PathBuf;

@@ -1,8 +1,8 @@
 //! What the reading found, over all files: counts, the first error, where losses lie, and by how much the address of
 //! what stands there instead is off.
 //!
-//! Sectors come in the classes of f3read and h2testw (reference page `peers` 2.10): the first word says whose sector it
-//! is, the others are held against the pattern that begins with it.
+//! Sectors are sorted into the classes of f3read and h2testw (docs/reference/tools.md#f3-and-h2testw-files): the first
+//! word says whose sector it is, the others are compared with the pattern that begins with it.
 
 use super::names::file_name;
 use cardscope_engine::card::Answer;

@@ -1,7 +1,7 @@
 //! From everything that a full pass saw to the verdict.
 //!
-//! The kinds and how they differ are those of the reference page `flash-behaviour` 3.11: an end beyond which nothing
-//! stays, addresses that repeat, both, places here and there, a pool that runs out.
+//! The kinds are those of docs/reference/flash.md#fake-cards: an end beyond which nothing stays, addresses that repeat,
+//! both, places here and there, a pool that runs out.
 
 use cardscope_model::verify::{ANSWERS_DIFFER, Verdict, Verification};
 use cardscope_probing::common_distance::gcd;

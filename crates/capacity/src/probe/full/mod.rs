@@ -1,5 +1,4 @@
-//! Every block written and read back: the only proof of a capacity (reference page `flash-behaviour` 3.11, "Limits
-//! first").
+//! Every block written and read back: the only proof of a capacity (docs/reference/flash.md#fake-cards).
 //!
 //! Ranges are written in order; after each one samples of older ones are read, so that a fake is known as soon as it
 //! shows. A pass that reads everything follows, whatever was seen before, and what it finds bad is asked again.

@@ -1,7 +1,7 @@
 //! Is the capacity real: the quick probe. It keeps what is on the card if it is given a journal, and writes at most
 //! 514 MiB to a genuine card.
 //!
-//! Method (docs/accuracy.md has its error rates on simulated cards, `flash-behaviour` 3.11 the limits of any method):
+//! Method (error rates on simulated cards: docs/accuracy.md; limits of any method: docs/reference/flash.md#fake-cards):
 //! a run grows from the end of the card downwards until it has overflown every cache up to 512 MiB; markers stand all
 //! over the card meanwhile; the stamps of the run are looked for at foreign addresses. Whatever is lost is looked for
 //! twice, after opening the card anew, and written again before anything is said about it.

@@ -161,7 +161,7 @@ fn beginning(address: u64, bytes: u64) -> u64 {
     if bytes < UNIT_OF_CARDS { down(address) } else { address / UNIT_OF_CARDS * UNIT_OF_CARDS }
 }
 
-/// The allocation unit of 35 of 39 measured cards, and a divisor of larger ones (`flash-behaviour` 0).
+/// Most frequent allocation unit, and a divisor of larger ones (docs/reference/flash.md#erase-blocks).
 const UNIT_OF_CARDS: u64 = 4 << 20;
 
 /// Writes a range in order, as one stream.

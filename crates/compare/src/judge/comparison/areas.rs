@@ -1,5 +1,5 @@
-//! Each card over its largest test area, the one nearest to use; how far cards lie apart there, and what that area does to
-//! cards that were measured over a small one, too (seeds 001 and 002).
+//! Each card over its largest test area, the one nearest to use; how far cards lie apart there, and what that area does
+//! to cards that were measured over a small one, too (docs/reference/reports.md#microsd-speed-comparison).
 
 use super::columns::{Column, TestKey, keys};
 use cardscope_model::comparison::{Apart, AreaEffect};

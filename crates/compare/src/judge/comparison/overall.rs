@@ -9,8 +9,8 @@ use cardscope_model::statistics::distinct;
 use cardscope_statistics::comparing::{Contender, best};
 use cardscope_statistics::usual::{Normals, Table, Usual};
 
-/// How alike the errors of two tests of one card are where their runs cannot be paired: heat and caches move most of them
-/// the same way (0.74 to 0.94 on SD Express, reference page `flash-behaviour` 0; none where the host decides).
+/// Correlation of the errors of two tests of one card where their runs cannot be paired: heat and caches move most of
+/// them the same way (0.74 to 0.94 on SD Express, docs/reference/flash.md#sd-express-runs; 0 where the host decides).
 const ALIKE: f64 = 0.5;
 
 /// Every entry over all tests that all have, the best first; where the settings of cards share none, every card by each test in

@@ -1,5 +1,6 @@
-//! A remark on each card, as a reviewer writes it under the tables: what a small test hides, what its queue is worth, which
-//! application class its speeds reach, and what it is the fastest at (the notes of seed 001).
+//! A remark on each card, as a reviewer writes it under the tables: what a small test hides, what its queue is worth,
+//! which application class its speeds reach, and what it is the fastest at (as the notes in
+//! docs/reference/reports.md#microsd-speed-comparison).
 
 use super::areas::{self, by_card};
 use super::columns::{Column, TestKey, Values};
@@ -19,14 +20,15 @@ const SAME: f64 = 0.95;
 /// Requests in flight of a deep queue.
 const DEEP: u32 = 32;
 
-/// A queue below this share of single requests is none; above the other it is worth something (`flash-behaviour` 3.9).
+/// A queue below this share of single requests is a fake; above the other it is a gain
+/// (docs/reference/flash.md#queues).
 const FAKE: f64 = 0.5;
 const WORTH: f64 = 1.3;
 
 /// Random blocks of 512 KiB that are so much faster than transfers in order are worth a word.
 const FASTER: f64 = 1.1;
 
-/// Random reads and writes of 4 KiB a second that the application classes ask for (PLS 4.16).
+/// Random reads and writes of 4 KiB a second that the application classes ask for (Physical Layer Specification 4.16).
 const CLASSES: [(&str, f64, f64); 2] = [("A2", 4000.0, 2000.0), ("A1", 1500.0, 500.0)];
 
 /// From this share of what the bus carries on it is the bus that ends a speed.

@@ -1,10 +1,12 @@
-//! The same card under two conditions, beside each other: with a fan and without (seed 000). Only what intervals allow
-//! is said (flash-behaviour 4.4).
+//! The same card under two conditions, such as with a fan and without
+//! (docs/reference/reports.md#microsd-express-benchmarks). Nothing is claimed that the intervals do not allow
+//! (docs/reference/flash.md#comparing-two-cards).
 
 use cardscope_model::sustain::{ComparedLine, Comparison, Level, SustainReport};
 use std::collections::BTreeSet;
 
-/// Below this a difference is no more than a reader or a host makes (flash-behaviour 4.4).
+/// Smallest difference that is reported: readers and hosts make smaller ones
+/// (docs/reference/flash.md#comparing-two-cards).
 const MATTERS: f64 = 0.03;
 
 /// An interval inside of this is sameness.
@@ -110,7 +112,7 @@ mod tests {
         assert_eq!(words(0.72, [0.70, 0.75]), "slower");
         assert_eq!(words(1.01, [0.97, 1.04]), "same within ±5 %");
         assert_eq!(words(1.12, [0.85, 1.47]), "no difference shown");
-        // ADATA and Lexar, fast writes of seed 000: real and tiny.
+        // ADATA and Lexar, fast writes (docs/reference/flash.md#comparing-two-cards): real and tiny.
         assert_eq!(words(1.02, [1.01, 1.06]), "no difference shown");
     }
 

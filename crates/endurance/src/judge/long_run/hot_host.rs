@@ -1,5 +1,6 @@
-//! A reader or host controller that gets hot instead of the card (seed 003): reads that fall over a long run on USB, held
-//! against the command that needs no flash and the thermometers of the rig.
+//! A reader or host controller that gets hot instead of the card (docs/reference/reports.md#raspberry-pi-comparison):
+//! reads that fall over a long run on USB, compared with the command that needs no flash and the thermometers of the
+//! rig.
 
 use cardscope_model::condition::Condition;
 use cardscope_model::finding::Finding;
@@ -77,7 +78,8 @@ mod tests {
     use super::*;
     use cardscope_model::sustain::Reading;
 
-    /// Seed 003: over 300 MB/s, and 2 to 3 times slower once the controller is hot.
+    /// docs/reference/reports.md#raspberry-pi-comparison: over 300 MB/s, and 2 to 3 times slower once the controller is
+    /// hot.
     fn run(ping_after: f64, host_after: f64, place: &str) -> Vec<Sample> {
         let sample = |second: u32| {
             let hot = second > 60;

@@ -11,7 +11,7 @@ const BLOCK: usize = 4;
 /// Blocks of a level at least.
 const SHORTEST: usize = 2;
 
-/// Blocks are enlarged until the scatter of their speed is below this (flash-behaviour 3.6) …
+/// Blocks are enlarged until the scatter of their speed is below this (docs/reference/flash.md#pslc-cache) …
 const CALM: f64 = 0.08;
 
 /// … as long as so many are left.
@@ -30,7 +30,7 @@ const OPENING: usize = 10;
 /// … and so many at least must be faster, each of them, which no single lucky one is …
 const FEWEST_FAST: usize = 2;
 
-/// … by this much in the logarithm: the end of a cache is below 82 % (flash-behaviour 4.1) …
+/// … by this much in the logarithm: the end of a cache is below 82 % (docs/reference/flash.md#causes-of-a-slow-spell) …
 const OPENING_STEP: f64 = 0.2;
 
 /// … and by so many times the scatter.

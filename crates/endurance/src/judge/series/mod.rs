@@ -1,5 +1,6 @@
 //! Why a card became slower while it was used for long: a cache that is full, heat, stalls of its own housekeeping, or
-//! somebody else on the bus (flash-behaviour 4.1). Each cause leaves its own mark on what is measured beside the speed.
+//! other traffic on the bus (docs/reference/flash.md#causes-of-a-slow-spell). Each cause leaves its own mark on what is
+//! measured beside the speed.
 //!
 //! In come slices of about a quarter of a second; out come levels, stalls and events. The rule, in this order: stalls
 //! are short and end by themselves; interference slows even a command that needs no flash; heat slows reads too, or

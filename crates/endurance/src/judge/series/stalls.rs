@@ -1,7 +1,6 @@
-//! What is over by itself: stalls, in which the card does something of its own (garbage collection, a merge), answers
-//! nothing meanwhile and is back at full speed then (flash-behaviour 3.7): how many, how long, and whether they come at a
-//! period in bytes. And somebody else on the bus or the host: then a command that the card answers without its flash takes
-//! longer, too.
+//! Stalls, in which the card cleans or merges, answers nothing and is back at full speed afterwards
+//! (docs/reference/flash.md#garbage-collection): number, length, and whether they come at a period in bytes. And
+//! interference by the bus or the host: then a command that the card answers without its flash takes longer, too.
 
 use super::{Slice, filled, ranges, running_quantile, scatter, smoothed};
 use cardscope_model::statistics::{median, quantile};
@@ -21,7 +20,7 @@ const WINDOW: usize = 25;
 /// The time of an I/O around a slice is that of the faster slices, this share of them: in many of the others a card may stall.
 const UNSTALLED: f64 = 0.25;
 
-/// Below this share of the speed around it a slice is low (flash-behaviour 4.1).
+/// Below this share of the speed around it a slice is low (docs/reference/flash.md#causes-of-a-slow-spell).
 const LOW: f64 = 0.82;
 
 /// And one slice of a stall is below this: the card answers next to nothing.
@@ -89,7 +88,7 @@ pub(super) fn stalls(slices: &[Slice], touched: &[bool], shortest: &[f64]) -> (S
     (found, low)
 }
 
-/// k stalls: k ± 1.96 √(k + 1) (flash-behaviour 3.7), per GB.
+/// k stalls: k ± 1.96 √(k + 1), per GB (docs/reference/flash.md#garbage-collection).
 fn rate(count: usize, bytes: u64) -> (f64, [f64; 2]) {
     let gb = (bytes as f64 / 1e9).max(1e-9);
     let (k, half) = (count as f64, 1.96 * (count as f64 + 1.0).sqrt());
@@ -176,7 +175,7 @@ fn period(stalls: &[Stall], bytes: u64) -> Option<StallPeriod> {
     Some(StallPeriod { bytes: found.period as u64, confidence: 1.0 - found.chance })
 }
 
-/// So much longer must such a command take (flash-behaviour 4.1: +12 %).
+/// Least factor by which such a command takes longer (docs/reference/flash.md#causes-of-a-slow-spell).
 const SLOWER: f64 = 1.12;
 
 /// And so many deviations of its own scatter.

@@ -1,10 +1,10 @@
 //! Steady state as the SNIA's performance test specification has it: over five rounds the highest and the lowest differ
-//! by at most 20 % of the mean, and the fitted line rises or falls by at most 10 % of it. A label, and no proof: a cache
-//! that outlives five rounds passes (flash-behaviour 1.5, 4.3).
+//! by at most 20 % of the mean, and the fitted line rises or falls by at most 10 % of it. A label, not a proof: a cache
+//! that outlives five rounds passes (docs/reference/flash.md#steady-state).
 //!
-//! And whether it is heat or a cache, where the series leaves it open: the card is left alone for half a minute and asked
-//! again (flash-behaviour 4.1, "active experiment"): heat goes with time whatever is done, a cache empties for writes
-//! only.
+//! And whether it is heat or a cache, where the series leaves it open: the card rests for half a minute and is measured
+//! again (docs/reference/flash.md#causes-of-a-slow-spell): heat goes with time whatever is done, a cache empties for
+//! writes only.
 
 use super::{Named, Slice};
 use cardscope_model::statistics::mean;
@@ -83,7 +83,7 @@ impl Experiment {
         let reads = gain(self.reads_after, self.reads_before);
         let writes = gain(self.writes_after.max(self.writes_later), self.writes_before);
         let heat = reads > READS_GAIN;
-        // What heat took from the writes it took from the reads, too, within a quarter (flash-behaviour 2.3).
+        // Heat slows writes and reads alike within a quarter (docs/reference/flash.md#heat).
         let cache = if heat { writes > 1.35 * reads } else { writes > WRITES_GAIN };
         [(heat, Named::Throttling), (cache, Named::CacheEnd)]
             .into_iter()

@@ -1,6 +1,6 @@
 //! When half of the card will be bad, from how the bad share grew so far.
 //!
-//! The logarithm of a block's endurance scatters about normally (reference page `flash-behaviour` 1.2), so the probit of
+//! The logarithm of a block's endurance is taken to scatter normally (docs/reference/flash.md#wear), so the probit of
 //! the bad share is a straight line over the logarithm of the cycles, and half of it is bad where that line crosses 0.
 
 use cardscope_model::endure::{EndureRound, Projection};

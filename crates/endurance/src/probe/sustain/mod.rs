@@ -1,6 +1,6 @@
-//! A card that is used for long: written or read without a pause, with everything asked beside it that tells why it
-//! becomes slower (reference page `flash-behaviour`, 3.6 to 3.8 and 4.1). Phases: the workload until it is steady, a
-//! pause with reads before and after, the workload again, reads.
+//! Sustained use: the card is written or read without a pause, with test reads and commands in between that show why it
+//! becomes slower (docs/reference/flash.md#causes-of-a-slow-spell). Phases: the workload until it is steady, a pause
+//! with reads before and after, the workload again, reads.
 
 mod conclude;
 mod options;

@@ -17,7 +17,8 @@ pub const SMALL: u32 = 4096;
 /// Least bytes of a region that a run makes sense in.
 pub const LEAST_REGION: u64 = 16 << 20;
 
-/// No cache of cards in three-bit cells is larger than a third of them (flash-behaviour 1.3); with room for error.
+/// Largest share of a card that a cache takes: a third in cells of three bits (docs/reference/flash.md#pslc-cache),
+/// with room for error.
 pub(super) const LARGEST_CACHE: f64 = 0.4;
 
 /// How a long run is made.

@@ -15,7 +15,7 @@ use cardscope_model::sustain::{EventKind, Phase, Work};
 /// Share of the time that the workload itself gets, where phases follow.
 const MAIN_SHARE: f64 = 0.75;
 
-/// Length of the pause in seconds, where there is time (flash-behaviour 3.6, 4.1).
+/// Length of the pause in seconds, where there is time (docs/reference/flash.md#causes-of-a-slow-spell).
 const PAUSE_S: f64 = 30.0;
 
 /// Reads before and after it, and writes at the very end, in slices: two seconds.

@@ -10,7 +10,7 @@ use cardscope_model::sustain::Pattern;
 /// Bytes at the start of the region that are only read, at most.
 const READ_ONLY: u64 = 64 << 20;
 
-/// Small reads in a slice (flash-behaviour 4.1).
+/// Small reads in a slice (docs/reference/flash.md#causes-of-a-slow-spell).
 const SMALL_READS: usize = 8;
 
 /// The parts of a region.

@@ -13,7 +13,7 @@ use cardscope_model::sustain::{Event, EventKind, Pattern, Phase, Reading, Sample
 use cardscope_probing::context::Context;
 use std::time::Duration;
 
-/// Seconds of the workload in a slice (flash-behaviour 4.1).
+/// Seconds of the workload in a slice (docs/reference/flash.md#causes-of-a-slow-spell).
 const SLICE_S: f64 = 0.25;
 
 /// What takes as many slices is asked once a second.

@@ -1,5 +1,5 @@
-//! Read speed over the address axis, at a hundred places as gnome-disks does (reference page `peers`, 2.13), with less
-//! to read at each. Slow places are looked at again before anything is said of them.
+//! Read speed over the address axis, at a hundred places as gnome-disks does (docs/reference/tools.md#gnome-disks),
+//! with less to read at each. Slow places are read again before they are reported.
 
 use super::reads::{End, Reads};
 use super::stages;

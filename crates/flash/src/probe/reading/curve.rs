@@ -1,4 +1,4 @@
-//! Reads by their size, in order and at random: the curve of seed 004.
+//! Reads by their size, in order and at random, as in docs/reference/reports.md#lexar-review.
 
 use super::reads::{End, Reads};
 use super::stages;

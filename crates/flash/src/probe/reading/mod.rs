@@ -1,5 +1,6 @@
-//! The parts of a map that only read (reference page `flash-behaviour`, 3.1 and 3.9): what a card shows to whoever
-//! changes nothing on it. Each ends in a value with its evidence, in `none`, or in the reason why it was left out.
+//! The parts of a map that only read: boundaries (docs/reference/flash.md#erase-blocks), queue
+//! (docs/reference/flash.md#queues). Each ends in a value with its evidence, in `none`, or in the reason why it was
+//! skipped.
 
 mod axis;
 mod boundaries;

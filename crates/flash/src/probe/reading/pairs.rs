@@ -1,7 +1,7 @@
 //! Pairs of reads at growing distances.
 //!
 //! What the controller fetches for one read: a second read inside a unit just read needs no flash, and is much faster
-//! where the controller still holds the unit (seed 004's `-a` falls to 47 µs below 4 KiB).
+//! where the controller still holds the unit (47 µs below 4 KiB in docs/reference/reports.md#lexar-review).
 //!
 //! Planes or chips that share the work: of two reads in the queue the second waits for the first where both lie on one
 //! plane, and overlaps with it where they do not (Chen, Koufaty and Zhang, SIGMETRICS 2009: read pairs at growing

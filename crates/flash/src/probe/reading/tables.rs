@@ -1,5 +1,5 @@
-//! Two tables of flashbench from timings of our own, in its pattern: `-a` (boundaries) and `-s` (scatter), as the
-//! reference page `peers` 2.9 describes them. They are for people who read such tables; nothing here rests on them.
+//! Two tables of flashbench from timings of our own, in its pattern: `-a` (boundaries) and `-s` (scatter)
+//! (docs/reference/tools.md#flashbench). They are for people who read such tables; no verdict rests on them.
 
 use super::reads::{End, Reads};
 use super::stages;

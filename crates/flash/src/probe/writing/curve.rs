@@ -1,4 +1,4 @@
-//! What a write costs by its size, in order and at random: the curve that opens seed 004.
+//! Cost of a write by its size, in order and at random, as in docs/reference/reports.md#lexar-review.
 
 use super::bench::{Bench, LARGEST, in_a_row};
 use super::reader;
@@ -27,7 +27,8 @@ const SIZES: [(u64, usize); 14] = [
 /// Written before the stream is timed: the first write to a fresh block pays for closing another one.
 const LEAD: u64 = LARGEST as u64;
 
-/// Writes at random fall within so many blocks at most, however many a card keeps open; seed 004 took five.
+/// Most blocks that random writes fall into, however many a card keeps open; five as in
+/// docs/reference/reports.md#lexar-review.
 const MOST_BLOCKS: u32 = 5;
 
 /// After so much of its blocks was written a card must merge them: fresh ones are taken then.
@@ -78,8 +79,8 @@ fn in_order(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Within as many fresh blocks as the card keeps open, as seed 004 did: what a card can do at random at its best.
-/// Beyond that each write closes a block, which is the open blocks' and the span's to tell.
+/// Random writes within as many fresh blocks as the card keeps open (docs/reference/reports.md#lexar-review): the best
+/// that it can do. Beyond that each write closes a block, which the parts `open` and `span` measure.
 fn at_random(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     let unit = bench.slots.unit();
     let open = &bench.into.open_blocks.random;

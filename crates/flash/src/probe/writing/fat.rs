@@ -1,6 +1,6 @@
 //! The region at the start of a card where the file allocation table lies: the same writes there and at places
-//! elsewhere (flash-behaviour 3.5). It writes over partition table and file allocation table (saved first), and is only
-//! done when asked for.
+//! elsewhere (docs/reference/flash.md#start-of-the-card). It writes over partition table and file allocation table
+//! (saved first), and is only done when asked for.
 
 use super::bench::{Bench, SLOWEST, in_a_row};
 use super::start_of_run;
@@ -23,7 +23,7 @@ const STEP: u64 = MIB;
 const REACH: u64 = 16 * MIB;
 
 /// The writes of one place, in bytes: the first opens the block and is not counted, since the first block of a stream
-/// is slow on many cards wherever it lies (flash-behaviour 6).
+/// is slow on some cards wherever it lies (docs/reference/flash.md#first-block-of-a-run).
 const WRITES: [u64; 9] = [64 << 10, 64 << 10, 64 << 10, 64 << 10, 64 << 10, 4096, 4096, 4096, 4096];
 
 /// So many of them are large ones.

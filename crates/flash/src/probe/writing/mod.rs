@@ -1,6 +1,6 @@
-//! The parts of a map that write: what only the cost of writes shows (reference page `flash-behaviour`, 3.2 to 3.7 and
-//! the writes of 3.9). Whatever is overwritten is saved before, or may go; places are fresh or have rested, away from the
-//! card's start; what the limits leave no room for says so.
+//! The parts of a map that write: what only the cost of writes shows (docs/reference/flash.md#open-blocks and what
+//! follows there). Whatever is overwritten is saved before, unless its loss is allowed; places are fresh or have
+//! rested, away from the card's start; what the limits leave no room for says so.
 
 mod axis;
 mod bench;

@@ -1,5 +1,5 @@
-//! The page as writes show it, and writes so small that the card puts them into a log of their own (flash-behaviour
-//! 3.2).
+//! The page as writes show it, and writes so small that the card puts them into a log of their own
+//! (docs/reference/flash.md#cost-of-a-write, docs/reference/flash.md#small-write-log).
 
 use super::bench::Bench;
 use cardscope_engine::card::{Extent, Stop};

@@ -1,5 +1,5 @@
 //! Whether many small writes at a time are faster than one, or whether the queue is a fake that all but halts the card
-//! (flash-behaviour 3.9; seed 001, "at Q32, writing basically comes to a halt").
+//! (docs/reference/flash.md#queues).
 
 use super::bench::{Bench, LARGEST};
 use super::span::{SMALL, places};

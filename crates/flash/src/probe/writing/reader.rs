@@ -1,4 +1,4 @@
-//! Whether the reader cuts long writes in two (flash-behaviour 0, 5).
+//! Whether the reader cuts long writes in two (docs/reference/linux.md#usb-readers).
 
 use super::bench::{Bench, in_a_row};
 use cardscope_engine::card::Stop;

@@ -1,6 +1,7 @@
 //! Where a map writes: places far enough apart to lie in erase blocks of their own, and away from the start of the
 //! card, where file systems keep what hurts most to lose. A place that rested is taken again before a fresh one: each
-//! block that was touched is copied once more by the card when its content is put back, 0.6 s each on seed 004's.
+//! block that was touched is copied once more by the card when its content is restored: 0.6 s each on the card of
+//! docs/reference/reports.md#lexar-review.
 
 use cardscope_engine::target::Region;
 use cardscope_model::random::Random;
@@ -13,8 +14,8 @@ pub(super) const EVERY_UNIT: u64 = 192 * MIB;
 /// Fewer places than these are too few to compare anything.
 const LEAST_PLACES: u64 = 8;
 
-/// Places are kept at least so many units apart while there is room (flash-behaviour 3.4); the more where the unit is
-/// only a stand-in.
+/// Least distance of places, in units, from what is wanted down to what there is room for; it is larger where the unit
+/// is only a stand-in.
 const APART: [usize; 5] = [16, 8, 4, 2, 1];
 
 /// How many of those steps are left out where the unit is known.

@@ -1,5 +1,5 @@
-//! The span of small random writes up to which they keep their speed, and whether a queue helps them (flash-behaviour
-//! 1.2, 3.9).
+//! The span of small random writes up to which they keep their speed, and whether a queue helps them
+//! (docs/reference/flash.md#span-of-random-writes, docs/reference/flash.md#queues).
 
 use super::bench::Bench;
 use cardscope_engine::card::{Extent, Stop};
@@ -11,7 +11,8 @@ use cardscope_statistics::estimate::estimate;
 /// A small write.
 pub(super) const SMALL: u32 = 4096;
 
-/// Spans beyond that of one erase block: seed 001's 64 MiB against 1 GiB, and steps of four around them.
+/// Spans beyond that of one erase block: 64 MiB against 1 GiB (docs/reference/reports.md#microsd-speed-comparison), and
+/// steps of four around them.
 const SPANS: [u64; 4] = [16 * MIB, 64 * MIB, 256 * MIB, 1024 * MIB];
 
 /// Writes over one span: merges of 0.1 to 0.3 s come once in some hundred, and a mean that must tell 1.6 times needs

@@ -1,6 +1,6 @@
-//! Whether the first block of a run of writes is slow or fast because it comes first or because of where it lies: seed 004
-//! finds the first 4 MiB slow, and the same at other offsets. So one block is written as the first of a run and as the
-//! second, and the start of the card as the first.
+//! Whether the first block of a run of writes is slow or fast because it comes first or because of where it lies
+//! (docs/reference/flash.md#first-block-of-a-run). So one block is written as the first of a run and as the second, and
+//! the start of the card as the first.
 
 use super::bench::{Bench, SLOWEST, in_a_row};
 use cardscope_engine::card::{Extent, Stop};
@@ -8,8 +8,8 @@ use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::statistics::median;
 use cardscope_model::units::{BinarySize, KIB, MIB, three_digits};
 
-/// A block is written in order in so many parts. Each begins with a few writes that are timed, of a size at which seed 004
-/// sees the effect, and ends with one large one.
+/// A block is written in order in so many parts. Each begins with a few writes that are timed, of a size at which the
+/// effect shows (docs/reference/reports.md#lexar-review), and ends with one large one.
 const PARTS: u64 = 16;
 const TIMED: usize = 4;
 const SMALL: u64 = 16 * KIB;
@@ -17,7 +17,8 @@ const SMALL: u64 = 16 * KIB;
 /// Units in which there is room for that, and which cost no more than all else together.
 const UNITS: std::ops::RangeInclusive<u64> = 2 * MIB..=16 * MIB;
 
-/// Medians that differ by less are the same: blocks differ by 1 to 4 % (flash-behaviour 0), seed 004's by 10 to 30 %.
+/// Medians that differ by less are the same: blocks differ by 1 to 4 % (docs/reference/flash.md#public-logs), the first
+/// of a run by 10 to 30 % (docs/reference/flash.md#first-block-of-a-run).
 const LEAST: f64 = 1.1;
 
 /// Median seconds of a small write.
@@ -134,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_card_that_is_slow_at_the_begin_of_each_run_has_no_special_start() {
-        // Seed 004 at 16 KiB: 4.86 against 6.3 MB/s in the first column of each table.
+        // docs/reference/reports.md#lexar-review at 16 KiB: 4.86 against 6.3 MB/s in the first column of each table.
         assert_eq!(
             said(3.37e-3, 2.6e-3, 3.36e-3, 3.38e-3).unwrap(),
             "Writes of 16 KiB are 23 % slower in the first 4 MiB of a run, wherever it begins: an effect of order, \

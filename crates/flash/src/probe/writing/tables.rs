@@ -7,7 +7,7 @@ use crate::probe::flashbench::{lfsr, table};
 use cardscope_engine::card::{Extent, Stop};
 use cardscope_model::units::{KIB, MIB};
 
-/// Smallest block of a row, as seed 004 asks for it with `-b`; flashbench's default is 16 KiB.
+/// Smallest block of a row, as `-b` in docs/reference/reports.md#lexar-review; flashbench's default is 16 KiB.
 const SMALLEST: u64 = 4 * KIB;
 
 /// flashbench's defaults: columns of find-fat, erase block.
@@ -101,8 +101,8 @@ fn measured(
     Ok(())
 }
 
-/// Writes the blocks of a table in two halves in turn, untimed: else its first rows pay for closing what the test before
-/// it left open (flash-behaviour 6). What the limits leave no room for is left out.
+/// Writes the blocks of a table in two halves in turn, untimed: else its first rows pay for closing what the test
+/// before it left open (docs/reference/flash.md#first-block-of-a-run). What the limits leave no room for is skipped.
 fn close_others(
     bench: &mut Bench<'_, '_, '_>,
     unit: u64,

@@ -18,7 +18,7 @@ pub(super) struct Kind {
     fixed: &'static [&'static str],
 }
 
-/// Those that seed 004 names, and what cards come with.
+/// File systems for flash, as docs/reference/reports.md#lexar-review tried them, and those that cards come with.
 pub(super) const KINDS: [Kind; 4] = [
     Kind { name: "ext4", tool: "mkfs.ext4", package: "e2fsprogs", fixed: &["-q", "-F", "-b", "4096"] },
     Kind { name: "f2fs", tool: "mkfs.f2fs", package: "f2fs-tools", fixed: &["-q", "-f", "-t", "0"] },

@@ -1,10 +1,9 @@
 //! How the processor is clocked and sleeps, what else runs on it, the heat and supply of this computer, and how well it
 //! tells time: the cost of a reading, its smallest step, and how late a sleep ends.
 //!
-//! DESIGN.md, "Baselines": a 4 KiB read through FUSE takes 71 µs as a machine comes and 7 µs with
-//! `/dev/cpu_dma_latency` held at 0; that is what sleeping processors can cost. Seed 003: a Raspberry Pi's hot USB
-//! controller made results differ by a factor of two or three; its firmware says when it throttles
-//! (`vcgencmd get_throttled`).
+//! Sleeping processors: a 4 KiB read through FUSE takes 71 µs as a machine comes and 7 µs with `/dev/cpu_dma_latency`
+//! held at 0. Heat: a Raspberry Pi's hot USB controller made results differ by a factor of two or three
+//! (docs/reference/reports.md#raspberry-pi-comparison); its firmware says when it throttles (`vcgencmd get_throttled`).
 
 use cardscope_device::host;
 use cardscope_device::system::System;

@@ -1,6 +1,6 @@
 //! The way to one card: the bus it hangs on, what stands between, and what would slow a test down there.
 //!
-//! Ceilings of the buses: sd-facts sections 4, 7 and 8, by way of `cardscope_sd::bus`.
+//! Ceilings of the buses: docs/reference/sd.md#bus-modes, by way of `cardscope_sd::bus`.
 
 use cardscope_device::bus::Bus;
 use cardscope_device::inspect;
@@ -61,7 +61,7 @@ fn slot(identity: &Identity) -> Point {
         return BUS
             .warn(slow.verdict.clone(), "try another slot or reader, or raise the board's SD clock limit");
     }
-    // U, V and A marks come with UHS-I (PLS 4.13); their cards speak SDR50 and faster.
+    // U, V and A marks come with UHS-I (Physical Layer Specification 4.13); their cards speak SDR50 and faster.
     let fast = identity.marks.iter().map(ToString::to_string).find(|mark| mark.starts_with(['U', 'V', 'A']));
     match fast {
         Some(mark) if SLOW_MODES.contains(&mode.as_str()) => {

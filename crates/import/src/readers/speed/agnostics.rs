@@ -1,8 +1,8 @@
 //! Raspberry Pi's agnostics (`sdtest.sh`): up to three runs of four or five fio jobs, and whether the card reaches A1.
 //!
-//! KB/sec is fio's KiB/s. The rows `seq-write;0;0;11603;22` hold KiB/s and IOPS of reading and of writing; since
-//! July 2024 a row `seq-read` is among them and blocks and depth are larger (reference page `peers` 2.8). The sentences
-//! below them were once taken from the wrong rows (agnostics' issue 20), so the rows count.
+//! KB/sec is fio's KiB/s. The rows `seq-write;0;0;11603;22` hold KiB/s and IOPS of reading and of writing; since July
+//! 2024 a row `seq-read` is among them and blocks and depth are larger (docs/reference/tools.md#agnostics). The
+//! sentences below them were once taken from the wrong rows (agnostics' issue 20), so the rows count.
 
 use crate::readers::error::Outcome;
 use crate::readers::notes::log_of;

@@ -1,8 +1,8 @@
 //! The Markdown table that Geerling's `disk-benchmark.sh` ends with, of pi-cluster (2024) and raspberry-pi-dramble (2021).
 //!
-//! The script divides iozone's KiB/s by 1024 and writes MB/s: it is MiB/s. Its "1M sequential read" is iozone's re-read,
-//! the write its re-write (reference page `peers` 2.6). The older table's fio row is copied from fio's bracket: MB/s.
-//! Steps carry the names of the recipe `geerling-2024`.
+//! The script divides iozone's KiB/s by 1024 and writes MB/s: it is MiB/s. Its "1M sequential read" is iozone's
+//! re-read, the write its re-write (docs/reference/tools.md#geerlings-scripts). The older table's fio row is copied
+//! from fio's bracket: MB/s. Steps carry the names of the recipe `geerling-2024`.
 
 use crate::readers::error::Outcome;
 use crate::readers::notes::log_of;

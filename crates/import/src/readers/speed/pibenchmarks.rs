@@ -1,8 +1,8 @@
 //! PiBenchmarks' `Storage.sh`: its table, its score, and what it tells of board and card before.
 //!
-//! HDParm's MB/s is hdparm's MiB/s; KB/s is KiB/s (fio, iozone); DD's number is copied from dd without its unit, so it is
-//! only true where dd said MB/s: dd's own line, where the log holds it, decides. Steps carry the names of the recipe
-//! `pibenchmarks` (reference page `peers` 2.7).
+//! HDParm's MB/s is hdparm's MiB/s; KB/s is KiB/s (fio, iozone); DD's number is copied from dd without its unit, so it
+//! is only true where dd said MB/s: dd's own line, where the log holds it, decides. Steps carry the names of the recipe
+//! `pibenchmarks` (docs/reference/tools.md#pibenchmarks).
 
 use super::dd;
 use crate::readers::dates::month;

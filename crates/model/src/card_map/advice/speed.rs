@@ -71,11 +71,12 @@ fn sizes(measured: &Measured, advice: &mut Advice) {
     stripe(curve, advice);
 }
 
-/// Share of the best speed at which seed 004 sets its stripe: 10.4 of 11.2 MB/s, with 64 blocks.
+/// Share of the best speed at which the stripe is set: 10.4 of 11.2 MB/s, with 64 blocks, in
+/// docs/reference/reports.md#lexar-review.
 const STRIPE_SHARE: f64 = 0.9;
 
-/// ext4's stripe at mount time, as seed 004 derives it from the same curve. It replaces the stripe width of mkfs, which
-/// is whole erase blocks, so of a card whose erase block is known it is only named.
+/// ext4's stripe at mount time, as docs/reference/reports.md#lexar-review derives it from the same curve. It replaces
+/// the stripe width of mkfs, which is whole erase blocks, so of a card whose erase block is known it is only named.
 fn stripe(curve: Curve<'_>, advice: &mut Advice) {
     let enough = smallest_reaching(curve.points, STRIPE_SHARE);
     let Some(bytes) = enough.filter(|bytes| *bytes > EXT4_BLOCK && bytes.is_multiple_of(EXT4_BLOCK)) else {

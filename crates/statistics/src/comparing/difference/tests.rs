@@ -1,4 +1,4 @@
-//! Two cards, with numbers of our own and those of seed 000.
+//! Two cards, with numbers of our own and those of docs/reference/reports.md#microsd-express-benchmarks.
 
 use super::*;
 use crate::usual::{Kind, Of};
@@ -18,7 +18,7 @@ fn difference(first: &[f64], second: &[f64]) -> Difference {
     among(false, Order::Sequential, Op::Read, first, second)
 }
 
-/// Seed 000, SEQ1G Q1T1 write with a fan, run 1 to 10.
+/// SEQ1G Q1T1 write with a fan, run 1 to 10.
 const ADATA: [f64; 10] = [614.0, 598.0, 610.0, 611.0, 337.0, 383.0, 424.0, 287.0, 372.0, 288.0];
 const LEXAR: [f64; 10] = [597.0, 595.0, 392.0, 362.0, 322.0, 280.0, 281.0, 605.0, 323.0, 280.0];
 
@@ -42,7 +42,7 @@ fn the_writes_of_seed_000_suggest_a_tenth_and_show_nothing() {
     assert!((found.factor - 0.8876).abs() < 1e-3, "{found:?}");
     assert!(found.grade < Grade::Likely && found.first_faster > 0.55, "{found:?}");
     assert_eq!(found.verdict, Verdict::CannotTell);
-    // The reference page has 0.84 to 1.54 for the inverse, by drawing blocks.
+    // docs/reference/flash.md#comparing-two-cards has 0.84 to 1.54 for the inverse, by drawing blocks.
     let [low, high] = found.ci95.unwrap();
     assert!(low < 0.70 && high > 1.1, "{found:?}");
     assert_eq!(found.more_runs, None, "a mean over two levels is not settled by runs");

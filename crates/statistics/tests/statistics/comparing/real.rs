@@ -1,4 +1,5 @@
-//! The public ten-run logs of SD Express cards (beside seed 000), compared as a careful person would.
+//! The public ten-run logs of SD Express cards (docs/reference/reports.md#microsd-express-benchmarks), compared as a
+//! careful person would.
 
 use cardscope_model::comparison::{Grade, Verdict};
 use cardscope_model::test_name::{Op, Order};

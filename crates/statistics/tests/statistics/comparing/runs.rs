@@ -1,5 +1,5 @@
-//! Simulated runs of the kinds that cards give. Parameters from reference page `flash-behaviour`, 0 and 2.3: spreads of
-//! 0.4 to 3.8 % with a fan and up to 21 % hot, lag-1 correlations up to 0.7, writes of SD Express cards between two levels
+//! Simulated runs of the kinds that cards give. Parameters from docs/reference/flash.md#sd-express-runs: spreads of 0.4
+//! to 3.8 % with a fan and up to 21 % hot, lag-1 correlations up to 0.7, writes of SD Express cards between two levels
 //! of about 600 and 280 MB/s.
 
 use cardscope_model::random::Random;

@@ -1,5 +1,5 @@
-//! The reading of flashbench's tables on the logs of real cards: cards that other people measured, and in which
-//! a person reads page and erase block by eye (reference page `flash-behaviour`, section 0).
+//! The reading of flashbench's tables on the logs of real cards: cards that other people measured, and in which a
+//! person reads page and erase block by eye (docs/reference/flash.md#erase-blocks).
 
 use cardscope_model::card_map::Geometry;
 use cardscope_model::card_map::property::{Property, Status};
@@ -241,7 +241,7 @@ fn open(rounds: &[(u32, bool, &[f64])]) -> Vec<OpenAu> {
     rows.collect()
 }
 
-/// What seed 004 prints of its fork's `-a`: one time a line, in nanoseconds, from 2 KiB up.
+/// Output of a fork's `-a` in docs/reference/reports.md#lexar-review: one time a line, in nanoseconds, from 2 KiB up.
 const ACROSS: [u32; 22] = [
     47_241, 650_218, 749_787, 789_915, 797_909, 802_411, 733_568, 836_088, 885_901, 716_409, 802_924,
     1_421_637, 1_382_772, 1_339_159, 1_296_054, 1_362_197, 1_335_984, 1_173_544, 1_324_035, 2_060_743,

@@ -20,9 +20,9 @@ const PARENT: f64 = 4.0;
 /// Nothing is known of the parent of all: it counts as two series.
 const NOTHING: f64 = 2.0;
 
-/// Five runs show the correlation of neighbours to ±0.4 (Marriott and Pope 1954), and the shares that make the series most
-/// probable are a few peaks: so much of all series is taken to correlate as what follows, less for more. Ten runs of
-/// SD Express cards show up to 0.7, most of them far less (reference page `flash-behaviour`, 0).
+/// Five runs show the correlation of neighbours to ±0.4 (Marriott and Pope 1954), and the shares that make the series
+/// most probable are a few peaks: so much of all series is taken to correlate as what follows, less for more. Ten runs
+/// of SD Express cards show up to 0.7, most of them far less (docs/reference/flash.md#sd-express-runs).
 const UNSEEN: f64 = 0.6;
 const USUAL: [f64; 7] = [0.55, 0.22, 0.1, 0.06, 0.04, 0.02, 0.01];
 

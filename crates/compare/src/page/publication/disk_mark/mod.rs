@@ -1,6 +1,6 @@
-//! A publication in the text layouts of CrystalDiskMark 8 and 3, and KDiskMark 3, card by card, for who has a drawer full of
-//! such logs and tools that read them. Widths and words are those of the programs' own reports (reference page `peers`
-//! 2.2 and 2.3); the head says who made it.
+//! A publication in the text layouts of CrystalDiskMark 8 and 3, and KDiskMark 3, card by card, for people who collect
+//! such logs and for tools that read them. Widths and words are those of the programs' own reports
+//! (docs/reference/tools.md#crystaldiskmark, docs/reference/tools.md#kdiskmark); the head says who made it.
 //!
 //! CrystalDiskMark shows the fastest run in MB of 10^6 bytes; KDiskMark shows the mean, in units of 1 024 000 bytes that
 //! it calls MB. Latencies stand where they were measured.

@@ -1,5 +1,6 @@
-//! CrystalDiskMark 3's own lines, for a card whose tests are those of that version: 512 KB blocks and a queue of 32 stand
-//! nowhere else. Labels, widths and order are those of the program's reports (reference page `peers` 2.2).
+//! CrystalDiskMark 3's own lines, for a card whose tests are those of that version: 512 KB blocks and a queue of 32
+//! stand nowhere else. Labels, widths and order are those of the program's reports
+//! (docs/reference/tools.md#crystaldiskmark).
 
 use cardscope_model::comparison::iops;
 use cardscope_model::test_name::{Op, Order, Pattern, TestName};

@@ -1,5 +1,5 @@
 //! Whether a fall of speed is heat and not the end of a cache: by the card's own counters where it has them, else by
-//! reads, which heat slows and a full cache does not (flash-behaviour 3.8, 4.1).
+//! reads, which heat slows and a full cache does not (docs/reference/flash.md#causes-of-a-slow-spell).
 
 use super::super::bench::Bench;
 use super::super::span::{SMALL, places};
@@ -13,7 +13,8 @@ use cardscope_statistics::drop::Fall;
 /// Reads of one look.
 const READS: usize = 16;
 
-/// Reads so much slower than at first are heat's doing (flash-behaviour 4.1: +18 %; a full cache adds at most 15 %).
+/// Reads slower than at first by this factor are heat; a full cache adds at most 15 %
+/// (docs/reference/flash.md#causes-of-a-slow-spell).
 const SLOWER: f64 = 1.18;
 
 /// Light throttling leaves 0.67 to 0.83 of the speed of writes on real cards; a greater fall is something else.

@@ -1,5 +1,5 @@
-//! The pSLC cache: how many bytes go in at full speed and what comes after them (flash-behaviour 3.6), and the stalls
-//! met on the way (3.7).
+//! The pSLC cache: how many bytes go in at full speed and what comes after them (docs/reference/flash.md#pslc-cache),
+//! and the stalls on the way (docs/reference/flash.md#garbage-collection).
 
 mod heat;
 mod stalls;

@@ -1,4 +1,5 @@
-//! Stalls met in a long write: how many, how long, and whether they come at a period in bytes (flash-behaviour 3.7).
+//! Stalls in a long write: number, length, and whether they come at a period in bytes
+//! (docs/reference/flash.md#garbage-collection).
 
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::statistics::quantile;

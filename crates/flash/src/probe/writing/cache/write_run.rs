@@ -11,7 +11,7 @@ use cardscope_model::units::MIB;
 use cardscope_statistics::drop::{Chunk, Fall, fall};
 use std::time::Duration;
 
-/// Smallest chunk (flash-behaviour 3.6), and the largest.
+/// Smallest chunk (docs/reference/flash.md#pslc-cache), and the largest.
 const CHUNK: (u64, u64) = (16 * MIB, 1024 * MIB);
 
 /// Chunks grow with what is written: an end is then known to half a per cent.

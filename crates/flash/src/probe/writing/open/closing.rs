@@ -1,5 +1,6 @@
 //! What closing a block copies and how fast, by how its cost changes with what was written to the block before; and,
-//! where reads showed no erase block, its size: a block written whole needs no closing at all (flash-behaviour 3.3).
+//! where reads showed no erase block, its size: a block written whole needs no closing at all
+//! (docs/reference/flash.md#closing-a-block).
 
 use super::super::bench::{BLOCK, Bench};
 use super::search::Found;

@@ -1,6 +1,6 @@
 //! What a round of blocks in turn says: over the limit, below it, or not clear yet. A hard limit makes nearly every
 //! write a closing of many times the usual cost; a soft one makes all of them some tens of per cent dearer
-//! (flash-behaviour 3.4).
+//! (docs/reference/flash.md#open-blocks).
 
 use super::turns::Timed;
 use cardscope_model::statistics::median;

@@ -1,5 +1,5 @@
 //! How many erase blocks a card keeps open for writing, in order and at random, and what closing one costs
-//! (flash-behaviour 3.4).
+//! (docs/reference/flash.md#open-blocks).
 
 mod closing;
 mod judge;
@@ -107,8 +107,8 @@ fn costs_little_beyond(linear: &Found, random: &Found) -> bool {
     random.rounds.iter().any(|r| r.n > limit && !r.is_over() && OUT_OF_ORDER * r.median_s < closing)
 }
 
-/// Bytes of a write where smaller ones are dear whatever is open: so many of [`BLOCK`], more to copy (flash-behaviour
-/// 3.4, soft limits); fewer where a block has no room for some rounds of them.
+/// Size of a write, in units of [`BLOCK`], where smaller ones are expensive whatever is open: soft limits need more to
+/// copy (docs/reference/flash.md#open-blocks); fewer where a block has no room for some rounds of them.
 const LARGE: u64 = 6;
 const ROOM: u64 = 14;
 

@@ -1,5 +1,5 @@
 //! The largest number of blocks in turn that costs no more than few: doubled until it does, then bisected
-//! (flash-behaviour 3.4).
+//! (docs/reference/flash.md#open-blocks).
 
 use super::super::bench::{BLOCK, Bench};
 use super::judge::{Judged, Judgement, judge};

@@ -1,6 +1,6 @@
 //! Blocks written in turn: the same position in each of `n` of them, then the next position in each. A card that keeps
 //! fewer than `n` open, whether it closes the one used longest ago or the one opened first, closes one at every write
-//! (flash-behaviour 3.4).
+//! (docs/reference/flash.md#open-blocks).
 
 use super::super::bench::Bench;
 use cardscope_engine::card::{Extent, Stop};
