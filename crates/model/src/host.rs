@@ -1,5 +1,4 @@
-//! Hosts as data: what a slot or a reader lets a card do, however fast the card is. One file a host in `hosts/`, and its
-//! name in [`HOSTS`].
+//! Hosts as data: what a slot or a reader lets a card do, however fast the card is. One file a host in `hosts/`.
 
 use crate::builtin_files;
 use crate::job::{Figure, Figures};
@@ -31,12 +30,8 @@ pub struct Host {
     pub small_read_us: Option<f64>,
 }
 
-/// The hosts that come with the program. A new one is a file in `hosts/` and its name here.
-pub static HOSTS: BuiltinFiles = BuiltinFiles {
-    kind: "host",
-    files: builtin_files!("hosts": "pi-2", "pi-3", "pi-4", "pi-5", "slot-25", "usb2", "sd-express"),
-    also: "",
-};
+/// The hosts that come with the program: the files of `hosts/`.
+pub static HOSTS: BuiltinFiles = BuiltinFiles { kind: "host", files: builtin_files!("hosts"), also: "" };
 
 /// The host of a name.
 ///

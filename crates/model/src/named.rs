@@ -2,12 +2,12 @@
 
 /// The files of one kind that come with the program, by name: recipes, jobs, hosts, simulated cards, the collection.
 ///
-/// [`builtin_files!`](crate::builtin_files) makes the list, with one name a file; nothing else knows the folder.
+/// [`builtin_files!`](crate::builtin_files) lists them.
 #[derive(Debug)]
 pub struct BuiltinFiles {
     /// What one of them is called: `recipe`.
     pub kind: &'static str,
-    /// Name and text of each, in the order in which they are told.
+    /// Name and text of each, in the order in which lists show them.
     pub files: &'static [(&'static str, &'static str)],
     /// What can be named beside them, as the end of the sentence that lists them; empty where nothing can.
     pub also: &'static str,
@@ -68,16 +68,12 @@ impl BuiltinFiles {
     }
 }
 
-/// Files of a folder beside `crates/`, built into the program: their names without the extension, and their texts, for a
-/// [`BuiltinFiles`]. They end in `.toml` where no other extension is given.
+/// Files of a folder beside `crates/`, for a [`BuiltinFiles`]. The crate's build script lists the folder
+/// (`crates/model/build/embed.rs`).
 #[macro_export]
 macro_rules! builtin_files {
-    ($folder:literal: $($name:literal),* $(,)?) => { $crate::builtin_files!($folder, ".toml": $($name),*) };
-    ($folder:literal, $extension:literal: $($name:literal),* $(,)?) => {
-        &[$((
-            $name,
-            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../", $folder, "/", $name, $extension)),
-        )),*]
+    ($folder:literal) => {
+        include!(concat!(env!("OUT_DIR"), "/", $folder, ".rs"))
     };
 }
 

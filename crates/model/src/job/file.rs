@@ -92,14 +92,10 @@ pub struct Job {
     pub demand: Vec<Demand>,
 }
 
-/// The jobs that come with the program, in order. A new one is a file in `jobs/` and its name here.
+/// The jobs that come with the program: the files of `jobs/`.
 pub static JOBS: BuiltinFiles = BuiltinFiles {
     kind: "job",
-    files: builtin_files!(
-        "jobs":
-        "pi-boot", "camera-4k", "game-load", "game-move", "android", "server-log", "database", "mostly-4k",
-        "all-round",
-    ),
+    files: builtin_files!("jobs"),
     also: "; `cardscope jobs` lists them all, or name a file of your own, FILE.toml",
 };
 

@@ -1,7 +1,7 @@
 //! Jobs: what a card is to be used for, as data. A job is amounts of work and demands; with a card's figures it becomes
 //! the seconds that a person waits, and a score.
 //!
-//! One file a job in `jobs/`, and its name in [`JOBS`].
+//! One file a job in `jobs/`.
 
 mod file;
 mod score;

@@ -21,15 +21,10 @@ use crate::named::BuiltinFiles;
 use crate::test_name::TestName;
 use serde::Serialize;
 
-/// The recipes that come with the program. A new one is a file in `recipes/` and its name here.
+/// The recipes that come with the program: the files of `recipes/`.
 pub static RECIPES: BuiltinFiles = BuiltinFiles {
     kind: "recipe",
-    files: builtin_files!(
-        "recipes":
-        "quick", "short", "precise", "cdm3", "cdm8-default", "cdm8-default-mix", "cdm8-nvme", "cdm8-peak",
-        "cdm8-real", "cdm9-flash", "kdiskmark", "cdm-fio", "as-ssd", "geerling-2020", "geerling-2024",
-        "pibenchmarks", "agnostics-a1", "dd-sweep",
-    ),
+    files: builtin_files!("recipes"),
     also: "; `cardscope recipes` lists them all, or name a file of your own by its path",
 };
 

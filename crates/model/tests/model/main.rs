@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod bad_recipes;
+mod builtin_files;
 mod builtin_recipes;
 mod identity_document;
 mod pibenchmarks_scores;

@@ -15,20 +15,10 @@ use cardscope_model::toml_error::located;
 pub use describe::describe;
 pub use schema::*;
 
-/// The simulated cards that come with the program. A new one is a file in `cards/` and its name here.
+/// The simulated cards that come with the program: the files of `cards/`.
 pub static CARDS: BuiltinFiles = BuiltinFiles {
     kind: "simulated card",
-    files: builtin_files!(
-        "cards":
-        "a2-command-queue", "a2-label-only", "adata-256g-express", "constant", "evo-64g-u3",
-        "evoplus-256g-a2", "evoplus-32g-u1-fakeq", "lexar-16g-c10", "lexar-1tb-express",
-        "lexar-pro-128g-a2", "noobs-8g-c6", "oem-8g-bad4k", "pro-64g-u3", "proplus-128g-a2",
-        "samsung-32g-c10", "samsung-evo-16g-u1", "samsung-pro-16g-u1", "samsung-proendurance-32g-u1",
-        "samsung-proplus-32g-u3", "sandian-1tb-52g", "sandisk-256g-express", "sandisk-extreme-16g-u3",
-        "sandisk-extremepro-32g-a1", "sandisk-extremepro-8g-u1", "sandisk-su04g", "sandisk-ultra-16g-u1",
-        "sata-ssd-uasp", "sdnand-0.5g", "sdsc-2g", "sony-32g-u3", "toshiba-16g-c10", "ultra-64g-tlc24",
-        "usb-stick-tlc", "wb3-full6", "wb6-hard3",
-    ),
+    files: builtin_files!("cards"),
     also: "; `cardscope sim list` lists them all, or name sim:random-7 (any number) or a file of your own, sim:./FILE.toml",
 };
 
