@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 /// Pages outside of the book that link into it.
-const OUTSIDE: [&str; 3] = ["README.md", "CHANGELOG.md", "tests/README.md"];
+const OUTSIDE: [&str; 4] = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "tests/README.md"];
 
 /// Files that belong to the book without being in it.
 const OWN: [&str; 3] = ["docs/SUMMARY.md", "docs/book.toml", "docs/book.css"];
