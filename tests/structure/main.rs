@@ -1,5 +1,6 @@
 //! The house itself: which crate may use which, and what the documents promise of the code.
 
+mod budgets;
 mod claims;
 mod commands;
 mod features;
