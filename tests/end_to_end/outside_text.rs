@@ -495,7 +495,9 @@ fn nothing_but_the_one_writer_prints() {
             let path = entry.unwrap().path();
             let (name, source) =
                 (path.to_str().unwrap(), path.extension().is_some_and(|ending| ending == "rs"));
-            if path.is_dir() && !["tests", "benches", "examples"].iter().any(|other| path.ends_with(other)) {
+            if path.is_dir()
+                && !["tests", "benches", "examples", "build"].iter().any(|other| path.ends_with(other))
+            {
                 folders.push(path);
             } else if source
                 && !name.contains("tests")
