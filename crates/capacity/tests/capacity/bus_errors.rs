@@ -1,6 +1,6 @@
 //! How often a good card is accused over an occasional bus error, by the rate that is tolerated: genuine cards whose reads
 //! and writes fail by chance, in virtual time. `UPDATE_DOCS=1 CARDSCOPE_LONG=1 cargo test --profile long
-//! -p cardscope-probe --test probe bus_errors -- --nocapture` makes the table in `docs/accuracy.md`, from which
+//! -p cardscope-capacity --test capacity bus_errors -- --nocapture` makes the table in `docs/accuracy.md`, from which
 //! `TOLERATED_PER_MILLION` is chosen.
 
 use crate::common::{Probed, erasing, options};

@@ -1,5 +1,5 @@
 //! How often the quick probe is right: random fakes of every kind and genuine cards in virtual time, each held against its
-//! truth. `UPDATE_DOCS=1 CARDSCOPE_LONG=1 cargo test --profile long -p cardscope-probe --test probe random_fakes --
+//! truth. `UPDATE_DOCS=1 CARDSCOPE_LONG=1 cargo test --profile long -p cardscope-capacity --test capacity random_fakes --
 //! --nocapture` makes the table in `docs/accuracy.md`.
 
 use crate::common::{Probed, erasing, options};

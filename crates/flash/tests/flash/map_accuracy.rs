@@ -1,6 +1,6 @@
 //! How often a map is right: random cards within the ranges in which real ones were measured, each mapped as one that
 //! may be erased, held against the truth. Fixed seeds and fresh ones. `UPDATE_DOCS=1 CARDSCOPE_LONG=1 cargo test
-//! --profile long -p cardscope-probe --test probe map_accuracy -- --nocapture` makes the table in `docs/accuracy.md`.
+//! --profile long -p cardscope-flash --test flash map_accuracy -- --nocapture` makes the table in `docs/accuracy.md`.
 use cardscope_engine::card::Card;
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::Interrupt;

@@ -1,6 +1,6 @@
 //! How often comparing goes wrong, on simulated runs of the kinds that cards give: levels where there are none, marks that say
 //! nothing, cards that do not age; and what it makes of real logs.
-//! `UPDATE_DOCS=1 cargo test -p cardscope-analysis --test analysis comparing` writes the tables into `docs/comparing.md`.
+//! `UPDATE_DOCS=1 cargo test -p cardscope-statistics --test statistics comparing` writes the tables into `docs/comparing.md`.
 mod others;
 mod real;
 mod runs;

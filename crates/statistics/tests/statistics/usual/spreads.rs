@@ -1,5 +1,5 @@
 //! The table of spreads that ships with the program, made of all real series there are:
-//! `UPDATE_SPREADS=1 cargo test -p cardscope-analysis --test analysis spreads`.
+//! `UPDATE_SPREADS=1 cargo test -p cardscope-statistics --test statistics spreads`.
 
 use cardscope_model::collection;
 use cardscope_model::log::Log;
@@ -254,7 +254,7 @@ fn the_table_that_ships_with_the_program_is_made_of_all_real_series_there_are() 
     let table = table(&series);
     if std::env::var_os("UPDATE_SPREADS").is_some() {
         let text = toml::to_string(&table).unwrap();
-        let head = "# Made by: UPDATE_SPREADS=1 cargo test -p cardscope-analysis --test analysis spreads\n\
+        let head = "# Made by: UPDATE_SPREADS=1 cargo test -p cardscope-statistics --test statistics spreads\n\
                     # Sources: the five published reports of `collection/`, and the dd series of 38 SD cards in the reference\n\
                     # data (wirenboard/sdcard_benchmark, 2014 to 2019). Lists are explained in `spreads.rs`.\n\n";
         std::fs::write(FILE, format!("{head}{text}")).unwrap();
