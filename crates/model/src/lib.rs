@@ -52,6 +52,7 @@ pub mod statistics;
 pub mod suspect_reader;
 pub mod sustain;
 pub mod test_name;
+pub mod thinned_series;
 pub mod toml_error;
 pub mod units;
 pub mod usb;

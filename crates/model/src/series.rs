@@ -1,13 +1,13 @@
-//! A measurement over time in a bounded number of buckets: where they run out, neighbours are put together, so that
-//! a series grows with neither I/Os nor, beyond [`MOST_BUCKETS`], time. Counts, sums and maxima are kept: the worst
-//! moment stands in a series however long it is.
+//! A measurement over time in buckets of whole seconds. Counts, sums and maxima are kept when buckets are merged: the
+//! worst moment stands in a series however long it is.
 
+use crate::thinned_series::{Thinned, ThinnedSeries};
 use crate::units::mb_per_s;
 use crate::with_defaults;
 use serde::{Deserialize, Serialize};
 
 /// Buckets of a series at most: whole seconds for more than an hour.
-pub const MOST_BUCKETS: usize = 4096;
+const MOST_BUCKETS: usize = 4096;
 
 with_defaults! {
     /// What was done in some whole seconds; one second in which nothing ended, where nothing is given.
@@ -72,101 +72,35 @@ impl Bucket {
     }
 }
 
-/// Buckets in the order of time; [`MOST_BUCKETS`] at most.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(from = "Vec<Bucket>", into = "Vec<Bucket>")]
-pub struct Series {
-    buckets: Vec<Bucket>,
-    /// Seconds that a bucket is filled up to.
-    width: u32,
-}
+/// Buckets in the order of time. A bucket is filled up to `width` seconds.
+pub type Series = ThinnedSeries<Bucket>;
 
-impl Default for Series {
-    fn default() -> Self {
-        Series { buckets: Vec::new(), width: 1 }
+impl Thinned for Bucket {
+    const MOST: usize = MOST_BUCKETS;
+
+    fn has_room(&self, next: &Bucket, width: u32, _pushed: u32) -> bool {
+        self.seconds.saturating_add(next.seconds) <= width
     }
-}
 
-/// Series are equal where their buckets are: how they were filled says nothing about what was measured.
-impl PartialEq for Series {
-    fn eq(&self, other: &Self) -> bool {
-        self.buckets == other.buckets
-    }
-}
-
-impl std::ops::Deref for Series {
-    type Target = [Bucket];
-
-    fn deref(&self) -> &[Bucket] {
-        &self.buckets
+    fn merge(self, next: Bucket, _before: Option<&Bucket>) -> Bucket {
+        self.with_next(next)
     }
 }
 
 impl Series {
-    /// Adds what came next.
-    pub fn push(&mut self, next: Bucket) {
-        match self.buckets.last_mut() {
-            Some(last) if last.seconds.saturating_add(next.seconds) <= self.width => {
-                *last = last.with_next(next);
-            }
-            _ => {
-                if self.buckets.len() == MOST_BUCKETS {
-                    self.coarsen();
-                }
-                self.buckets.push(next);
-            }
-        }
-    }
-
     /// Adds a whole series that began when this one ended.
     pub fn append(&mut self, later: &Series) {
-        let offset = self.buckets.last().map_or(0, |last| last.at_s.saturating_add(last.seconds));
-        for bucket in &later.buckets {
+        let offset = self.last().map_or(0, |last| last.at_s.saturating_add(last.seconds));
+        for bucket in later.iter() {
             self.push(Bucket { at_s: bucket.at_s.saturating_add(offset), ..*bucket });
         }
     }
 
     /// Adds what another thread did in the same time: both series began together and have no gaps.
-    pub fn merge(&mut self, mut other: Series) {
-        while self.width < other.width {
-            self.coarsen();
-        }
-        while other.width < self.width {
-            other.coarsen();
-        }
-        let (here, there) = (self.buckets.len(), other.buckets.len());
-        for (mine, theirs) in self.buckets.iter_mut().zip(&other.buckets) {
-            *mine = Bucket { seconds: mine.seconds.max(theirs.seconds), ..mine.counting(*theirs) };
-        }
-        self.buckets.extend(other.buckets.drain(here.min(there)..));
-    }
-
-    /// Puts neighbours together, two and two.
-    fn coarsen(&mut self) {
-        let pair = |pair: &[Bucket]| pair.iter().copied().reduce(Bucket::with_next);
-        self.buckets = self.buckets.chunks(2).filter_map(pair).collect();
-        self.width = self.width.saturating_mul(2);
-    }
-}
-
-impl FromIterator<Bucket> for Series {
-    fn from_iter<I: IntoIterator<Item = Bucket>>(buckets: I) -> Self {
-        let mut series = Series::default();
-        buckets.into_iter().for_each(|bucket| series.push(bucket));
-        series
-    }
-}
-
-impl From<Series> for Vec<Bucket> {
-    fn from(series: Series) -> Self {
-        series.buckets
-    }
-}
-
-/// What is read is bounded, too: archives of earlier versions have series without end.
-impl From<Vec<Bucket>> for Series {
-    fn from(buckets: Vec<Bucket>) -> Self {
-        buckets.into_iter().collect()
+    pub fn merge(&mut self, other: Series) {
+        self.zip_with(other, |mine, theirs| {
+            *mine = Bucket { seconds: mine.seconds.max(theirs.seconds), ..mine.counting(theirs) };
+        });
     }
 }
 

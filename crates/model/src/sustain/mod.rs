@@ -5,7 +5,7 @@ mod facts;
 mod samples;
 
 pub use facts::*;
-pub use samples::{MOST_SAMPLES, Samples};
+pub use samples::Samples;
 
 use crate::card_map::property::Property;
 use crate::report::{Body, ExitStatus, Moved, Report};

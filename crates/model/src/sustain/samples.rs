@@ -1,84 +1,28 @@
-//! The samples of a long run in a bounded number: where they run out, neighbours are merged in pairs, so that the document does
-//! not grow with days. The longest wait, the highest temperature of each place and what was moved are kept; speeds and latencies
-//! are means over the time.
+//! How samples of a long run are merged. The longest wait, the highest temperature of each place and what was moved are
+//! kept; speeds and latencies are means over the time.
 
 use super::{Reading, Sample};
-use serde::{Deserialize, Serialize};
+use crate::thinned_series::{Thinned, ThinnedSeries};
 
 /// Samples of a run at most: one a second for six hours.
-pub const MOST_SAMPLES: usize = 21_600;
+const MOST_SAMPLES: usize = 21_600;
 
-/// Samples in the order of time; [`MOST_SAMPLES`] at most.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(from = "Vec<Sample>", into = "Vec<Sample>")]
-pub struct Samples {
-    samples: Vec<Sample>,
-    /// Samples that are merged into one, and how many are in the last.
-    merged: usize,
-    in_last: usize,
-}
+/// Samples in the order of time.
+pub type Samples = ThinnedSeries<Sample>;
 
-impl Default for Samples {
-    fn default() -> Self {
-        Samples { samples: Vec::new(), merged: 1, in_last: 0 }
-    }
-}
+impl Thinned for Sample {
+    const MOST: usize = MOST_SAMPLES;
 
-/// They are equal where their samples are: how they were filled says nothing about what was measured.
-impl PartialEq for Samples {
-    fn eq(&self, other: &Self) -> bool {
-        self.samples == other.samples
-    }
-}
-
-impl std::ops::Deref for Samples {
-    type Target = [Sample];
-
-    fn deref(&self) -> &[Sample] {
-        &self.samples
-    }
-}
-
-impl Samples {
-    /// Adds what came next.
-    pub fn push(&mut self, next: Sample) {
-        let began_s = self.samples.len().checked_sub(2).map_or(0.0, |before| self.samples[before].at_s);
-        match self.samples.last_mut() {
-            Some(last) if self.in_last < self.merged && last.phase == next.phase => {
-                *last = std::mem::take(last).with_next(next, began_s);
-                self.in_last += 1;
-            }
-            _ => {
-                if self.samples.len() >= MOST_SAMPLES {
-                    self.coarsen();
-                }
-                self.samples.push(next);
-                self.in_last = 1;
-            }
-        }
+    fn has_room(&self, next: &Sample, width: u32, pushed: u32) -> bool {
+        pushed < width && self.can_merge(next)
     }
 
-    /// Merges neighbours in pairs where the run was at the same.
-    fn coarsen(&mut self) {
-        let mut began_s = 0.0;
-        let mut coarser: Vec<Sample> = Vec::with_capacity(self.samples.len());
-        let mut left = std::mem::take(&mut self.samples).into_iter().peekable();
-        while let Some(sample) = left.next() {
-            let sample = match left.next_if(|next| next.phase == sample.phase) {
-                Some(next) => sample.with_next(next, began_s),
-                None => sample,
-            };
-            began_s = sample.at_s;
-            coarser.push(sample);
-        }
-        self.samples = coarser;
-        self.merged *= 2;
+    fn can_merge(&self, next: &Sample) -> bool {
+        self.phase == next.phase
     }
-}
 
-impl Sample {
-    /// One sample in place of itself, which began at `began_s`, and the one after it.
-    fn with_next(self, next: Sample, began_s: f64) -> Sample {
+    fn merge(self, next: Sample, before: Option<&Sample>) -> Sample {
+        let began_s = before.map_or(0.0, |before| before.at_s);
         let (here, there) = (self.at_s - began_s, next.at_s - self.at_s);
         let mean = |here_is: Option<f64>, there_is: Option<f64>| match (here_is, there_is) {
             (Some(a), Some(b)) if here + there > 0.0 => Some((a * here + b * there) / (here + there)),
@@ -111,27 +55,6 @@ fn hottest(mut of: Vec<Reading>, then: Vec<Reading>) -> Vec<Reading> {
         }
     }
     of
-}
-
-impl FromIterator<Sample> for Samples {
-    fn from_iter<I: IntoIterator<Item = Sample>>(samples: I) -> Self {
-        let mut all = Samples::default();
-        samples.into_iter().for_each(|sample| all.push(sample));
-        all
-    }
-}
-
-/// What is read is bounded, too: earlier versions kept a sample a second for days.
-impl From<Vec<Sample>> for Samples {
-    fn from(samples: Vec<Sample>) -> Self {
-        samples.into_iter().collect()
-    }
-}
-
-impl From<Samples> for Vec<Sample> {
-    fn from(samples: Samples) -> Self {
-        samples.samples
-    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,6 @@
-//! Speed and temperature over time in a bounded number of points: when there are too many, two become one.
+//! Speed and temperature over time in a bounded number of points.
+
+use cardscope_model::thinned_series::{Thinned, ThinnedSeries};
 
 /// Points that are kept at most.
 const MOST: usize = 512;
@@ -18,15 +20,6 @@ pub(super) struct Point {
 }
 
 impl Point {
-    fn and(self, other: Point) -> Point {
-        Point {
-            from: self.from.min(other.from),
-            to: self.to.max(other.to),
-            speed: (self.speed.0 + other.speed.0, self.speed.1.saturating_add(other.speed.1)),
-            celsius: [self.celsius, other.celsius].into_iter().flatten().reduce(f64::max),
-        }
-    }
-
     /// Mean speed in MB/s.
     pub(super) fn mb_s(&self) -> Option<f64> {
         (self.speed.1 > 0).then(|| self.speed.0 / f64::from(self.speed.1))
@@ -38,11 +31,27 @@ impl Point {
     }
 }
 
+impl Thinned for Point {
+    const MOST: usize = MOST;
+
+    fn has_room(&self, next: &Point, width: u32, _pushed: u32) -> bool {
+        next.from < self.from + SHORTEST_S * f64::from(width)
+    }
+
+    fn merge(self, next: Point, _before: Option<&Point>) -> Point {
+        Point {
+            from: self.from.min(next.from),
+            to: self.to.max(next.to),
+            speed: (self.speed.0 + next.speed.0, self.speed.1.saturating_add(next.speed.1)),
+            celsius: [self.celsius, next.celsius].into_iter().flatten().reduce(f64::max),
+        }
+    }
+}
+
 /// Points over time.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Series {
-    points: Vec<Point>,
-    each_s: f64,
+    points: ThinnedSeries<Point>,
 }
 
 impl Series {
@@ -50,20 +59,8 @@ impl Series {
     pub(super) fn push(&mut self, at: f64, mb_s: Option<f64>, celsius: Option<f64>) {
         let fit = |value: Option<f64>| value.filter(|value| value.is_finite());
         let (speed, celsius) = (fit(mb_s).map_or((0.0, 0), |mb_s| (mb_s.max(0.0), 1)), fit(celsius));
-        let new = Point { from: at, to: at, speed, celsius };
-        self.each_s = self.each_s.max(SHORTEST_S);
-        match self.points.last_mut() {
-            _ if !at.is_finite() => {}
-            Some(last) if at < last.to => {}
-            Some(last) if at < last.from + self.each_s => *last = last.and(new),
-            _ => {
-                if self.points.len() == MOST {
-                    let two = |pair: &[Point]| pair.iter().copied().reduce(Point::and);
-                    self.points = self.points.chunks(2).filter_map(two).collect();
-                    self.each_s *= 2.0;
-                }
-                self.points.push(new);
-            }
+        if at.is_finite() && self.points.last().is_none_or(|last| at >= last.to) {
+            self.points.push(Point { from: at, to: at, speed, celsius });
         }
     }
 
@@ -76,7 +73,7 @@ impl Series {
     pub(super) fn columns(&self, columns: usize, value: fn(&Point) -> Option<f64>) -> Vec<Option<f64>> {
         let (Some(first), seconds) = (self.points.first(), self.seconds()) else { return Vec::new() };
         let mut sums = vec![(0.0, 0_u32); columns];
-        for point in &self.points {
+        for point in self.points.iter() {
             let share = if seconds > 0.0 { (point.from - first.from) / seconds } else { 0.0 };
             let at = ((share * columns as f64) as usize).min(columns.saturating_sub(1));
             if let (Some(value), Some((sum, count))) = (value(point), sums.get_mut(at)) {
@@ -112,7 +109,6 @@ mod tests {
             series.push(at, Some(mb_s), Some(30.0 + at / 100_000.0));
         }
         assert!(series.points.len() <= MOST && series.points.len() >= MOST / 2 - 1);
-        assert!(series.points.capacity() <= 2 * MOST);
         assert!((series.seconds() - 400_000.0).abs() < 1.0, "{}", series.seconds());
         let speeds: Vec<f64> = series.columns(8, Point::mb_s).into_iter().flatten().map(f64::round).collect();
         assert_eq!(speeds, [90.0, 90.0, 20.0, 20.0, 20.0, 20.0, 20.0, 20.0]);
