@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::time::{Duration, Instant};
+use ureq::http::Response;
 use ureq::{Agent, Body};
 
 /// News that wait for a screen that is slow; then the server is slowed down, which leaves out what it has too much of.
@@ -137,16 +138,12 @@ impl Client {
     }
 
     fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, String> {
-        let request = self.agent.get(self.url(path)).header(TOKEN, self.address.token()?);
-        let mut answer = request.call().map_err(|error| in_words(&error))?;
-        read(answer.status().as_u16(), answer.body_mut())
+        read(self.agent.get(self.url(path)).header(TOKEN, self.address.token()?).call())
     }
 
     fn stop(&self, task: &str) -> Result<Task, String> {
         let request = self.agent.post(self.url(&format!("tasks/{task}/stop")));
-        let mut answer =
-            request.header(TOKEN, self.address.token()?).send_empty().map_err(|error| in_words(&error))?;
-        read(answer.status().as_u16(), answer.body_mut())
+        read(request.header(TOKEN, self.address.token()?).send_empty())
     }
 
     /// All that the server knows now.
@@ -165,10 +162,11 @@ fn body(body: &mut Body) -> Result<Vec<u8>, String> {
     body.with_config().limit(LONGEST).read_to_vec().map_err(|error| in_words(&error))
 }
 
-fn read<T: DeserializeOwned>(status: u16, answer: &mut Body) -> Result<T, String> {
-    match status {
-        200..300 => understood(&body(answer)?),
-        _ => Err(problem(status, answer)),
+fn read<T: DeserializeOwned>(answer: Result<Response<Body>, ureq::Error>) -> Result<T, String> {
+    let mut answer = answer.map_err(|error| in_words(&error))?;
+    match answer.status().is_success() {
+        true => understood(&body(answer.body_mut())?),
+        false => Err(problem(answer.status().as_u16(), answer.body_mut())),
     }
 }
 

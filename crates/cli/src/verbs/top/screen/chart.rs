@@ -1,6 +1,6 @@
 //! Charts of blocks: speed and temperature over time.
 
-use super::text::{Looks, Rows, cell, span};
+use super::text::{Looks, Rows, cell, span, styled};
 use crate::progress::words::time;
 use crate::verbs::top::series::{Point, Series};
 use cardscope_model::units::{Speed, three_digits};
@@ -60,7 +60,7 @@ pub(super) fn charts(frame: &mut Frame<'_>, series: &Series, area: Rect, looks: 
             " ".repeat(usize::from(SCALE)),
             cell(&all, area.width.saturating_sub(SCALE + 3), true)
         );
-        frame.render_widget(Line::from(span(&line, looks.dim())), rows.take(1));
+        frame.render_widget(styled(&line, looks.dim()), rows.take(1));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::list::title_of;
 use super::panel::{about, idle, weight};
-use super::text::{Looks, Rows, cell, lines_of, show, span};
+use super::text::{Looks, Rows, cell, lines_of, show, styled};
 use crate::verbs::top::state::{Row, State};
 use cardscope_model::units::Speed;
 use cardscope_server::api::{Device, State as Progress, Task};
@@ -34,7 +34,7 @@ struct Page {
 impl Page {
     fn head(&mut self, text: &str) {
         self.lines.push(Line::default());
-        self.lines.push(Line::from(span(text, self.strong)));
+        self.lines.push(styled(text, self.strong));
     }
 
     fn put(&mut self, text: &str) {
@@ -43,7 +43,7 @@ impl Page {
 
     fn put_as(&mut self, text: &str, style: Style) {
         let lines = lines_of(text, self.wide.saturating_sub(2));
-        self.lines.extend(lines.iter().map(|line| Line::from(span(&format!("  {line}"), style))));
+        self.lines.extend(lines.iter().map(|line| styled(&format!("  {line}"), style)));
     }
 }
 

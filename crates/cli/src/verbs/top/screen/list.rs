@@ -1,7 +1,7 @@
 //! The table of cards, and what is selected below it.
 
 use super::panel::panel;
-use super::text::{Looks, Rows, cell, plain, show, span};
+use super::text::{Looks, Rows, cell, plain, show, styled};
 use crate::progress::words::cut;
 use crate::verbs::top::client::Link;
 use crate::verbs::top::state::{Row, State};
@@ -48,7 +48,7 @@ pub(super) fn list(frame: &mut Frame<'_>, state: &State, rows: &mut Rows, looks:
     let heads = ["card", "size", "model", "state"].map(str::to_owned);
     let figures = ["done", "MB/s", "latency", "°C", "left"].map(str::to_owned);
     frame.render_widget(
-        Line::from(span(&columns_of("  ", &heads, Some(&figures), &widths, wide), looks.dim())),
+        styled(&columns_of("  ", &heads, Some(&figures), &widths, wide), looks.dim()),
         rows.take(1),
     );
     if all.is_empty() {
@@ -124,7 +124,7 @@ fn line(row: &Row<'_>, selected: bool, widths: &Widths, wide: u16, looks: Looks)
     let mark = if selected { "> " } else { "  " };
     let text = columns_of(mark, &words, some.then_some(&figures), widths, wide);
     let style = looks.tone(tone);
-    Line::from(span(&text, if selected { style.add_modifier(Modifier::REVERSED) } else { style }))
+    styled(&text, if selected { style.add_modifier(Modifier::REVERSED) } else { style })
 }
 
 pub(super) fn title_of(row: &Row<'_>, more: usize, wide: u16, looks: Looks) -> Line<'static> {
@@ -136,5 +136,5 @@ pub(super) fn title_of(row: &Row<'_>, more: usize, wide: u16, looks: Looks) -> L
     let room = usize::from(wide).saturating_sub(columns(&more) + 5);
     let text = format!("── {} ", cut(&outside::line(&parts.join(" · ")), room));
     let rule = "─".repeat(usize::from(wide).saturating_sub(columns(&text) + columns(&more)));
-    Line::from(span(&format!("{text}{rule}{more}"), looks.dim()))
+    styled(&format!("{text}{rule}{more}"), looks.dim())
 }

@@ -21,7 +21,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Line;
 pub(super) use text::Looks;
-use text::{Rows, cell, lines_of, plain, show, span};
+use text::{Rows, cell, cut_text, lines_of, plain, show, span, styled};
 
 /// The smallest screen that has room for all of it.
 const LEAST: (u16, u16) = (60, 15);
@@ -40,7 +40,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &State, looks: Looks) -> usize 
     frame.render_widget(head(state, area.width, looks), rows.take(1));
     let hint = hint(state).map(|hint| lines_of(&hint, area.width)).unwrap_or_default();
     for line in hint.iter().take(2) {
-        frame.render_widget(Line::from(span(line, looks.tone(Tone::Warning))), rows.take(1));
+        frame.render_widget(styled(line, looks.tone(Tone::Warning)), rows.take(1));
     }
     let last = match &state.mode {
         Mode::Help => help(frame, rows.left),
@@ -64,7 +64,7 @@ fn head(state: &State, wide: u16, looks: Looks) -> Line<'static> {
         Link::Away(_) => "no server",
     };
     let newest = state.newest.as_ref().map(|clock| format!("newest event {clock}"));
-    let computer = cut(&outside::line(&state.computer), usize::from(wide / 3));
+    let computer = cut_text(&state.computer, wide / 3);
     let parts = [Some(computer).filter(|name| !name.is_empty()), Some(cards), newest, Some(link.to_owned())];
     let text = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
     Line::from(vec![span("cardscope top", looks.strong()), span(&format!(" · {text}"), Style::new())])
@@ -103,14 +103,14 @@ fn footer(state: &State, wide: u16, looks: Looks) -> Line<'static> {
         (_, Some(said)) => cut(&outside::line(said), wide),
         (Mode::List, None) => {
             let keys = "↑↓ select  Enter details  s stop  ? help  q quit";
-            return Line::from(span(keys, looks.dim()));
+            return styled(keys, looks.dim());
         }
         (Mode::Details(_), None) => {
-            return Line::from(span("↑↓ scroll  Esc back  s stop  ? help  q quit", looks.dim()));
+            return styled("↑↓ scroll  Esc back  s stop  ? help  q quit", looks.dim());
         }
-        (Mode::Help, None) => return Line::from(span("Esc back  q quit", looks.dim())),
+        (Mode::Help, None) => return styled("Esc back  q quit", looks.dim()),
     };
-    Line::from(span(&text, looks.strong()))
+    styled(&text, looks.strong())
 }
 
 fn help(frame: &mut Frame<'_>, area: Rect) -> usize {

@@ -1,11 +1,10 @@
 //! What is selected, in a few lines.
 
 use super::chart::charts;
-use super::text::{Looks, Rows, lines_of, plain, show, span};
-use crate::progress::words::{cut, of_bytes, time};
+use super::text::{Looks, Rows, cut_text, lines_of, plain, show, styled};
+use crate::progress::words::{of_bytes, time};
 use crate::verbs::top::state::{self, Row};
 use cardscope_model::finding::Weight;
-use cardscope_model::outside;
 use cardscope_model::report::Tone;
 use cardscope_model::units::{Size, Speed};
 use cardscope_server::api::{Device, Task};
@@ -50,12 +49,12 @@ pub(super) fn about(task: &Task, wide: u16, looks: Looks) -> Vec<Line<'static>> 
         let left = moment.left_s.map(|left| format!("{} left", time(left)));
         let parts = [Some(state::progress(task)), phase, bytes, waits, left];
         let text = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
-        lines.push(plain(&cut(&outside::line(&text), usize::from(wide))));
+        lines.push(plain(&cut_text(&text, wide)));
     } else {
         lines.push(plain(&state::progress(task)));
     }
     if !task.says.is_empty() && !task.state.has_ended() {
-        lines.push(Line::from(span(&cut(&outside::line(&task.says), usize::from(wide)), looks.dim())));
+        lines.push(styled(&cut_text(&task.says, wide), looks.dim()));
     }
     lines
 }
@@ -72,14 +71,14 @@ fn answer(task: &Task, wide: u16, looks: Looks) -> Vec<Line<'static>> {
     let style = looks.tone(tone).add_modifier(Modifier::BOLD);
     let text = format!("{word}{}", state::progress(task));
     let mut lines: Vec<Line<'static>> =
-        lines_of(&text, wide).iter().map(|line| Line::from(span(line, style))).collect();
+        lines_of(&text, wide).iter().map(|line| styled(line, style)).collect();
     let why = task.error.as_ref().filter(|why| !text.contains(why.as_str()));
     lines.extend(why.into_iter().flat_map(|why| lines_of(why, wide)).map(|line| plain(&line)));
     let ended = task
         .ended_at
         .as_ref()
         .map(|at| format!("{} ended {}", task.verb, at.replace('T', " ").replace('Z', " UTC")));
-    lines.extend(ended.map(|ended| Line::from(span(&ended, looks.dim()))));
+    lines.extend(ended.map(|ended| styled(&ended, looks.dim())));
     lines
 }
 
@@ -118,7 +117,5 @@ fn findings(task: &Task, wide: u16, looks: Looks) -> Vec<Line<'static>> {
     let speeds =
         task.figures.iter().map(|figure| (format!("{}: {}", figure.what, Speed(figure.mb_s)), Style::new()));
     let all: Vec<(String, Style)> = speeds.chain(found).collect();
-    all.iter()
-        .map(|(text, style)| Line::from(span(&cut(&outside::line(text), usize::from(wide)), *style)))
-        .collect()
+    all.iter().map(|(text, style)| styled(&cut_text(text, wide), *style)).collect()
 }

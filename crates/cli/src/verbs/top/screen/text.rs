@@ -44,13 +44,22 @@ pub(super) fn span(text: &str, style: Style) -> Span<'static> {
     Span::styled(outside::line(text).into_owned(), style)
 }
 
+pub(super) fn styled(text: &str, style: Style) -> Line<'static> {
+    Line::from(span(text, style))
+}
+
 pub(super) fn plain(text: &str) -> Line<'static> {
-    Line::from(span(text, Style::new()))
+    styled(text, Style::new())
+}
+
+/// The beginning of a text, as much as has room.
+pub(super) fn cut_text(text: &str, wide: u16) -> String {
+    cut(&outside::line(text), usize::from(wide))
 }
 
 /// A text in exactly so many columns.
 pub(super) fn cell(text: &str, wide: u16, right: bool) -> String {
-    let text = cut(&outside::line(text), usize::from(wide));
+    let text = cut_text(text, wide);
     let blanks = " ".repeat(usize::from(wide).saturating_sub(columns(&text)));
     if right { blanks + &text } else { text + &blanks }
 }
