@@ -3,6 +3,7 @@
 use super::levels::{Level, SMALLEST_STEP, TELLING, level, levels};
 use super::stalls::{Interference, Stalls, interference, removed, shortest, stalls, touched};
 use super::{Known, Slice};
+use cardscope_model::sustain::ThermalStep;
 
 /// Reads slower than at the fast level by this factor are heat (docs/reference/flash.md#causes-of-a-slow-spell).
 const READS_SLOWER: f64 = 1.18;
@@ -65,24 +66,14 @@ pub struct Step {
 }
 
 /// A level at which heat slows the card.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct HeatStep {
     /// First slice.
     pub from: usize,
     /// One behind the last.
     pub to: usize,
-    /// When it began, in seconds.
-    pub at_s: f64,
-    /// How long it lasted, in seconds of the workload.
-    pub seconds: f64,
-    /// Temperature when it began, in °C.
-    pub celsius: Option<f64>,
-    /// Speed of the workload against the cool level before it.
-    pub speed_ratio: f64,
-    /// Time of reads against that at the fast level; `None` where none were made.
-    pub read_ratio: Option<f64>,
-    /// True where the card's own counters moved.
-    pub counted: bool,
+    /// What it did, against the cool level before it.
+    pub step: ThermalStep,
     /// 0 to 1.
     pub confidence: f64,
 }
@@ -202,7 +193,7 @@ fn own_share(found: &mut Causes) {
             .iter()
             .any(|end| cool.is_some_and(|l| l.to <= end.slice) && end.slice <= step.from);
         if let (Some(cool), Some(here), false) = (cool, here, full) {
-            step.speed_ratio = here.speed / cool.speed;
+            step.step.speed_ratio = here.speed / cool.speed;
         }
     }
 }
@@ -261,12 +252,14 @@ impl Judge<'_> {
         Some(HeatStep {
             from: level.from,
             to: level.to,
-            at_s: first.at_s,
-            seconds,
-            celsius: first.celsius,
-            speed_ratio,
-            read_ratio: reads,
-            counted: counted == Some(true),
+            step: ThermalStep {
+                at_s: first.at_s,
+                seconds,
+                celsius: first.celsius,
+                speed_ratio,
+                read_ratio: reads,
+                counted: counted == Some(true),
+            },
             confidence,
         })
     }
@@ -292,7 +285,8 @@ impl Judge<'_> {
     fn steps(&self, found: &mut Causes) -> Vec<(usize, usize)> {
         let hot = |level: &Level| found.heat.iter().find(|h| h.from == level.from);
         // How much slower heat makes the level, as far as reads tell.
-        let slowed = |level: &Level| hot(level).map_or(1.0, |h| h.read_ratio.unwrap_or(1.0 / h.speed_ratio));
+        let slowed =
+            |level: &Level| hot(level).map_or(1.0, |h| h.step.read_ratio.unwrap_or(1.0 / h.step.speed_ratio));
         let mut drops: Vec<Step> = Vec::new();
         let mut begins = Vec::new();
         let mut anchor: Option<(f64, f64)> = None;

@@ -91,7 +91,7 @@ fn a_card_that_counts_its_throttling_is_believed_even_if_small_reads_are_as_fast
     });
     let found = causes(&slices, WRITES);
     assert_eq!(found.named(), [Named::Throttling]);
-    let heat = found.heat[0];
+    let heat = &found.heat[0].step;
     assert!(heat.counted && heat.celsius == Some(82.0) && (heat.at_s - 25.0).abs() < 1.1, "{heat:?}");
     assert!((heat.speed_ratio - 0.62).abs() < 0.02 && (heat.read_ratio.unwrap() - 1.5).abs() < 0.02);
 }

@@ -8,9 +8,7 @@ use crate::judge::series::Experiment;
 use crate::judge::series::{Causes, Named, Slice, Step, causes};
 use cardscope_model::card_map::property::{Cost, Evidence, Property};
 use cardscope_model::statistics::median;
-use cardscope_model::sustain::{
-    Event, EventKind, Interference, Level, Measured, ThermalStep, Throttling, Work,
-};
+use cardscope_model::sustain::{Event, EventKind, Interference, Level, Measured, Throttling, Work};
 use cardscope_model::units::Speed;
 
 /// Slices of a second.
@@ -83,7 +81,7 @@ fn weigh(found: &mut Causes, named: &[Named]) {
         found.cache_ends.retain(|d| d.confidence >= 0.9);
     }
     if cache && !heat {
-        found.heat.retain(|h| h.counted);
+        found.heat.retain(|h| h.step.counted);
     }
     for end in &mut found.cache_ends {
         end.confidence = if cache { 0.98 } else { end.confidence };
@@ -184,27 +182,27 @@ fn happened(found: &Causes, slices: &[Slice]) -> Vec<Event> {
 /// One event where heat begins, one where it ends: steps that follow each other are one range.
 fn heat_events(found: &Causes, slices: &[Slice]) -> Vec<Event> {
     let mut all = Vec::new();
-    for (i, step) in found.heat.iter().enumerate() {
-        let follows = i > 0 && found.heat[i - 1].to + 8 >= step.from;
+    for (i, hot) in found.heat.iter().enumerate() {
+        let follows = i > 0 && found.heat[i - 1].to + 8 >= hot.from;
         if !follows {
-            let began = &slices[step.from];
-            let mut event = Event::new(EventKind::Throttled, began.at_s, began.at_bytes, step.confidence)
-                .because("speed against the cool level", format!("{:.2}", step.speed_ratio));
-            if let Some(ratio) = step.read_ratio {
+            let began = &slices[hot.from];
+            let mut event = Event::new(EventKind::Throttled, began.at_s, began.at_bytes, hot.confidence)
+                .because("speed against the cool level", format!("{:.2}", hot.step.speed_ratio));
+            if let Some(ratio) = hot.step.read_ratio {
                 event = event.because("time of reads against it", format!("{ratio:.2}"));
             }
-            if let Some(celsius) = step.celsius {
+            if let Some(celsius) = hot.step.celsius {
                 event = event.because("temperature", format!("{celsius:.0} °C"));
             }
-            if step.counted {
+            if hot.step.counted {
                 event = event.because("the card's own counters", "moved");
             }
             all.push(event);
         }
-        let goes_on = found.heat.get(i + 1).is_some_and(|next| step.to + 8 >= next.from);
-        if !goes_on && step.to + 8 < slices.len() {
-            let ended = &slices[step.to];
-            all.push(Event::new(EventKind::CooledDown, ended.at_s, ended.at_bytes, step.confidence));
+        let goes_on = found.heat.get(i + 1).is_some_and(|next| hot.to + 8 >= next.from);
+        if !goes_on && hot.to + 8 < slices.len() {
+            let ended = &slices[hot.to];
+            all.push(Event::new(EventKind::CooledDown, ended.at_s, ended.at_bytes, hot.confidence));
         }
     }
     all
@@ -258,24 +256,16 @@ fn interference(found: &Causes) -> Option<Interference> {
 /// Heat as writes show it, or where there are none, or none show it, reads.
 fn throttling(record: &Record, of: [(&Causes, &[Slice]); 2]) -> Option<Throttling> {
     let (found, slices) = of.into_iter().find(|(found, _)| !found.heat.is_empty())?;
-    let first = found.heat.first()?;
+    let first = &found.heat.first()?.step;
     let load: f64 = slices.iter().map(|s| s.seconds).sum();
-    let step = |h: &series::HeatStep| ThermalStep {
-        at_s: h.at_s,
-        seconds: h.seconds,
-        celsius: h.celsius,
-        speed_ratio: h.speed_ratio,
-        read_ratio: h.read_ratio,
-        counted: h.counted,
-    };
     let counted = |of: fn(&cardscope_sd::nvme::SmartLog) -> u32| {
         record.health.as_ref().map(|(before, after)| of(after).saturating_sub(of(before)))
     };
     Some(Throttling {
         after_s: first.at_s,
         at_celsius: first.celsius,
-        share: found.heat.iter().map(|h| h.seconds).sum::<f64>() / load.max(1e-9),
-        steps: found.heat.iter().map(step).collect(),
+        share: found.heat.iter().map(|h| h.step.seconds).sum::<f64>() / load.max(1e-9),
+        steps: found.heat.iter().map(|h| h.step.clone()).collect(),
         t1_transitions: counted(|h| h.thermal_management_t1_transitions),
         t2_transitions: counted(|h| h.thermal_management_t2_transitions),
         t1_seconds: counted(|h| h.thermal_management_t1_seconds),
@@ -333,29 +323,31 @@ fn warmest(record: &Record) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cardscope_model::sustain::ThermalStep;
 
     fn doubtful() -> Causes {
-        let step = series::HeatStep {
+        let step = |counted, confidence| series::HeatStep {
             from: 40,
             to: 80,
-            at_s: 10.0,
-            seconds: 10.0,
-            celsius: None,
-            speed_ratio: 0.7,
-            read_ratio: Some(1.3),
-            counted: false,
-            confidence: 0.92,
+            step: ThermalStep {
+                at_s: 10.0,
+                seconds: 10.0,
+                celsius: None,
+                speed_ratio: 0.7,
+                read_ratio: Some(1.3),
+                counted,
+            },
+            confidence,
         };
         let end = Step { slice: 20, at_s: 5.0, at_bytes: 1, before: 2.0, after: 1.0, confidence: 0.75 };
-        let counted = series::HeatStep { counted: true, confidence: 0.99, ..step };
-        Causes { heat: vec![step, counted], cache_ends: vec![end], ..Causes::default() }
+        Causes { heat: vec![step(false, 0.92), step(true, 0.99)], cache_ends: vec![end], ..Causes::default() }
     }
 
     /// Confidence of the uncounted heat, the counted, and the end of a cache; what is gone is `None`.
     fn after(named: &[Named]) -> [Option<f64>; 3] {
         let mut found = doubtful();
         weigh(&mut found, named);
-        let heat = |counted| found.heat.iter().find(|h| h.counted == counted).map(|h| h.confidence);
+        let heat = |counted| found.heat.iter().find(|h| h.step.counted == counted).map(|h| h.confidence);
         [heat(false), heat(true), found.cache_ends.first().map(|end| end.confidence)]
     }
 
