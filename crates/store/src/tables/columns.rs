@@ -5,12 +5,13 @@ use parquet::data_type::ByteArray;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::writer::{SerializedColumnWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
+use std::borrow::Cow;
 use std::io::Write;
 
 /// A value on its way into a column.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(super) enum Cell<'a> {
-    Text(Option<&'a str>),
+    Text(Option<Cow<'a, str>>),
     Whole(Option<i64>),
     Real(Option<f64>),
     Truth(Option<bool>),
@@ -28,10 +29,10 @@ macro_rules! cells {
 }
 
 cells! {
-    Text: &'a str => |text| Some(text), &'a String => |text| Some(text.as_str()),
-        Option<&'a str> => |text| text, &'a Option<String> => |text| text.as_deref();
+    Text: &'a str => |text| Some(text.into()), &'a String => |text| Some(text.into()), String => |text| Some(text.into()),
+        Option<&'a str> => |text| text.map(Cow::from), &'a Option<String> => |text| text.as_deref().map(Cow::from);
     Whole: i64 => |number| Some(number), Option<i64> => |number| number, u32 => |number| Some(i64::from(number)),
-        Option<u32> => |number| number.map(i64::from), u64 => |number| Some(signed(number)),
+        u64 => |number| Some(signed(number)),
         Option<u64> => |number| number.map(signed);
     Real: f64 => |number| Some(number), Option<f64> => |number| number;
     Truth: bool => |truth| Some(truth), Option<bool> => |truth| truth;
@@ -88,7 +89,7 @@ impl Column {
     }
 
     /// Adds a value; bytes that it needs.
-    fn push(&mut self, cell: Cell<'_>) -> Result<usize> {
+    fn push(&mut self, cell: &Cell<'_>) -> Result<usize> {
         if let Cell::Texts(texts) = cell {
             return Ok(self.push_list(texts));
         }
@@ -101,16 +102,16 @@ impl Column {
         Ok(bytes)
     }
 
-    fn value(&mut self, cell: Cell<'_>) -> Result<usize> {
+    fn value(&mut self, cell: &Cell<'_>) -> Result<usize> {
         match (&mut self.values, cell) {
             (_, Cell::Text(None) | Cell::Whole(None) | Cell::Real(None) | Cell::Truth(None)) => return Ok(0),
             (Values::Text(all), Cell::Text(Some(text))) => return Ok(push_text(all, text)),
             (Values::Int(all), Cell::Whole(Some(number))) => {
-                all.push(i32::try_from(number).unwrap_or(i32::MAX))
+                all.push(i32::try_from(*number).unwrap_or(i32::MAX))
             }
-            (Values::Long(all), Cell::Whole(Some(number))) => all.push(number),
-            (Values::Real(all), Cell::Real(Some(number))) => all.push(number),
-            (Values::Truth(all), Cell::Truth(Some(truth))) => all.push(truth),
+            (Values::Long(all), Cell::Whole(Some(number))) => all.push(*number),
+            (Values::Real(all), Cell::Real(Some(number))) => all.push(*number),
+            (Values::Truth(all), Cell::Truth(Some(truth))) => all.push(*truth),
             (_, cell) => {
                 let what = format!("the column {} is not one of {cell:?}", self.name);
                 return Err(ParquetError::General(what));
@@ -186,7 +187,7 @@ impl Columns {
             return Err(ParquetError::IndexOutOfBound(row.len(), self.columns.len()));
         }
         for (column, cell) in self.columns.iter_mut().zip(row) {
-            self.bytes += column.push(*cell)?;
+            self.bytes += column.push(cell)?;
         }
         self.rows += 1;
         Ok(())

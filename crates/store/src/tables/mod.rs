@@ -1,12 +1,13 @@
 //! The archive as tables that engines of others read in place: Parquet files, a folder a year (docs/tables.md).
 //!
 //! Everything is read as it is at one moment, some hundred sessions at a time, and written as it comes: memory does not
-//! grow with the archive. `schema` has the columns, `columns` and `table` make files of rows, `rows` makes rows of what
-//! the archive says.
+//! grow with the archive. `schema` describes the tables, `columns` and `table` make files of rows, `rows` makes rows of
+//! `sources`, which are read from the archive.
 
 mod columns;
 mod rows;
 mod schema;
+mod sources;
 mod table;
 mod time;
 
@@ -14,7 +15,8 @@ pub use table::{TableFile, TablesError};
 
 use crate::connection::{Connection, Outcome, Row, composed, statement};
 use crate::{Archive, cards};
-use rows::{OfSession, Tables};
+use rows::Tables;
+use sources::SessionSource;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
@@ -85,24 +87,24 @@ async fn everything(
     let mut last = (String::new(), String::new());
     while !tables.is_over() {
         let asked = statement(SESSIONS).bind(&last.0).bind(&last.1).bind(AT_ONCE as i64);
-        let sessions = c.all(asked, OfSession::of_row).await?;
+        let sessions = c.all(asked, SessionSource::of_row).await?;
         let Some(newest) = sessions.last() else { break };
         last = newest.place();
         // A year's rows go to its files, one after the other.
-        for of_year in sessions.chunk_by(OfSession::is_of_the_year_of) {
+        for of_year in sessions.chunk_by(SessionSource::is_of_the_year_of) {
             some(c, tables, of_year).await?;
         }
     }
     Ok(())
 }
 
-async fn some(c: &mut Connection, tables: &mut Tables<'_>, sessions: &[OfSession]) -> Outcome<()> {
-    let by_id: HashMap<&str, &OfSession> = sessions.iter().map(|s| (s.id.as_str(), s)).collect();
+async fn some(c: &mut Connection, tables: &mut Tables<'_>, sessions: &[SessionSource]) -> Outcome<()> {
+    let by_id: HashMap<&str, &SessionSource> = sessions.iter().map(|s| (s.id.as_str(), s)).collect();
     let ids: Vec<&str> = sessions.iter().map(|s| s.id.as_str()).collect();
     let of_these = |head: &str, places: String, order: &str| {
         composed(format!("{head}({places}) ORDER BY session_id, {order}")).bind_all(ids.iter().copied())
     };
-    let session = |row: &Row| -> Outcome<&OfSession> {
+    let session = |row: &Row| -> Outcome<&SessionSource> {
         by_id.get(row.get::<String>(0)?.as_str()).copied().ok_or(sqlx::Error::RowNotFound)
     };
     for session in sessions {

@@ -1,130 +1,196 @@
-//! The columns of each table, in Parquet's own notation. Names are those of the documents (`bench --json`), with the
-//! parts of a nested one joined: `latency_us_p99`. docs/tables.md says what each means.
+//! The tables, each described once: its columns with Parquet's types, and the values of a row. Names are those of the
+//! documents (`bench --json`), with the parts of a nested one joined: `latency_us_p99`. docs/tables.md explains each.
 
-/// Sessions, one row each.
-pub(super) const SESSIONS: &str = "message sessions {
-    required binary session (STRING);
-    required binary kind (STRING);
-    optional binary card_id (STRING);
-    optional binary unit_id (STRING);
-    required binary target (STRING);
-    optional binary recipe (STRING);
-    optional binary recipe_version (STRING);
-    required binary seed (STRING);
-    optional int64 started_at (TIMESTAMP(MICROS, true));
-    optional int64 measured_at (TIMESTAMP(MICROS, true));
-    optional int64 ended_at (TIMESTAMP(MICROS, true));
-    optional binary ended (STRING);
-    optional binary io_path (STRING);
-    optional double bus_ceiling_mb_s;
-    optional binary board (STRING);
-    optional binary reader (STRING);
-    optional binary bus_mode (STRING);
-    required binary condition (STRING);
-    required binary tool_version (STRING);
-}";
+use super::columns::Cell;
+use super::sources::{Detail, RunSource, SeriesPoint, SessionSource, StoredFinding};
+use super::table::Table;
+use super::time::micros;
+use cardscope_model::archived::StoredCard;
+use cardscope_model::run::Figure;
+use cardscope_model::test_name::Order;
+use std::io;
 
-/// What each test gave in each run.
-pub(super) const FIGURES: &str = "message figures {
-    required binary session (STRING);
-    required int32 run;
-    required int32 place;
-    required boolean counted;
-    optional binary card_id (STRING);
-    optional binary unit_id (STRING);
-    required binary kind (STRING);
-    optional int64 measured_at (TIMESTAMP(MICROS, true));
-    required binary setting (STRING);
-    required binary recipe (STRING);
-    optional int64 size_bytes;
-    optional binary state (STRING);
-    optional binary cooling (STRING);
-    required binary test (STRING);
-    optional binary step (STRING);
-    required binary op (STRING);
-    required binary access (STRING);
-    required int64 block_bytes;
-    required int32 queue;
-    required int32 threads;
-    required double mb_s;
-    optional double iops;
-    optional double latency_us_mean;
-    optional double latency_us_p50;
-    optional double latency_us_p99;
-    optional double latency_us_p999;
-    optional double latency_us_max;
-    optional int64 bytes;
-    optional double seconds;
-    optional double temperature_c_start;
-    optional double temperature_c_end;
-    optional double temperature_c_max;
-    optional double printed;
-    optional binary printed_unit (STRING);
-}";
+/// A column in Parquet's notation.
+macro_rules! declaration {
+    (text $name:ident) => {
+        concat!("binary ", stringify!($name), " (STRING);")
+    };
+    (time $name:ident) => {
+        concat!("int64 ", stringify!($name), " (TIMESTAMP(MICROS, true));")
+    };
+    (texts $name:ident) => {
+        concat!(
+            "group ",
+            stringify!($name),
+            " (LIST) { repeated group list { required binary element (STRING); } }"
+        )
+    };
+    ($type:ident $name:ident) => {
+        concat!(stringify!($type), " ", stringify!($name), ";")
+    };
+}
 
-/// What was measured over time: a row for each bucket of a loop, and for each sample of a long run.
-pub(super) const SERIES: &str = "message series {
-    required binary session (STRING);
-    required binary kind (STRING);
-    optional binary card_id (STRING);
-    optional int32 run;
-    optional binary test (STRING);
-    optional binary step (STRING);
-    optional int32 loop;
-    optional boolean counted;
-    optional binary phase (STRING);
-    required binary op (STRING);
-    required double at_s;
-    required double seconds;
-    required int64 bytes;
-    optional int64 ios;
-    required double mb_s;
-    optional double latency_us_mean;
-    optional double latency_us_max;
-    optional double temperature_c;
-}";
+/// Makes a module of each table: `table` begins one, `row` gives the cells of a row.
+macro_rules! tables {
+    ($($(#[$doc:meta])* $table:ident<$life:lifetime>($($of:ident: $source:ty),+) {
+        $($need:ident $type:ident $column:ident = $value:expr,)+
+    })+) => {$(
+        $(#[$doc])*
+        pub(super) mod $table {
+            use super::*;
 
-/// What was concluded.
-pub(super) const FINDINGS: &str = "message findings {
-    required binary session (STRING);
-    required binary kind (STRING);
-    optional binary card_id (STRING);
-    optional int64 started_at (TIMESTAMP(MICROS, true));
-    required int32 place;
-    required binary claim (STRING);
-    required binary verdict (STRING);
-    required binary weight (STRING);
-    required double confidence;
-    required binary evidence (STRING);
-    optional binary advice (STRING);
-}";
+            const COLUMNS: &[&str] = &[$(concat!(stringify!($need), " ", declaration!($type $column))),+];
 
-/// Cards: models as one buys them.
-pub(super) const CARDS: &str = "message cards {
-    required binary card_id (STRING);
-    required binary title (STRING);
-    optional binary brand (STRING);
-    optional binary name (STRING);
-    optional binary model (STRING);
-    optional binary maker (STRING);
-    optional int64 capacity_bytes;
-    optional binary capacity_label (STRING);
-    optional binary form (STRING);
-    optional binary firmware (STRING);
-    optional binary made (STRING);
-    optional binary generation (STRING);
-    required group marks (LIST) {
-        repeated group list {
-            required binary element (STRING);
+            pub(in super::super) fn table() -> io::Result<Table> {
+                Table::new(stringify!($table), COLUMNS)
+            }
+
+            pub(in super::super) fn row<$life>($($of: $source),+) -> [Cell<$life>; COLUMNS.len()] {
+                [$(Cell::from($value)),+]
+            }
         }
+    )+};
+}
+
+tables! {
+    /// Sessions, one row each.
+    sessions<'a>(s: &'a SessionSource) {
+        required text session = &s.id,
+        required text kind = &s.kind,
+        optional text card_id = &s.card,
+        optional text unit_id = &s.unit,
+        required text target = &s.target,
+        optional text recipe = s.recipe[0].as_deref().and_then(filled),
+        optional text recipe_version = s.recipe[1].as_deref().and_then(filled),
+        required text seed = &s.seed,
+        optional time started_at = s.started_at,
+        optional time measured_at = s.measured_at,
+        optional time ended_at = moment_of(&s.ended[0]),
+        optional text ended = &s.ended[1],
+        optional text io_path = filled(&s.io_path),
+        optional double bus_ceiling_mb_s = s.bus_ceiling_mb_s,
+        optional text board = &s.rig[0],
+        optional text reader = &s.rig[1],
+        optional text bus_mode = &s.rig[2],
+        required text condition = &s.condition,
+        required text tool_version = &s.tool_version,
     }
-    required int32 units;
-    required int32 sessions;
-    required int32 runs;
-    optional int64 first_measured (TIMESTAMP(MICROS, true));
-    optional int64 last_measured (TIMESTAMP(MICROS, true));
-    optional double price;
-    optional binary currency (STRING);
-    optional binary priced (STRING);
-    optional binary excluded (STRING);
-}";
+
+    /// What each test gave in each run.
+    figures<'a>(s: &'a SessionSource, run: &'a RunSource, place: i64, figure: &'a Figure, detail: Option<&'a Detail>) {
+        required text session = &s.id,
+        required int32 run = run.number,
+        required int32 place = place,
+        required boolean counted = run.counted,
+        optional text card_id = &s.card,
+        optional text unit_id = &s.unit,
+        required text kind = &s.kind,
+        optional time measured_at = run.measured_at,
+        required text setting = &run.setting,
+        required text recipe = &run.recipe,
+        optional int64 size_bytes = run.size_bytes,
+        optional text state = run.condition.get("state"),
+        optional text cooling = run.condition.get("cooling"),
+        required text test = figure.name().to_string(),
+        optional text step = &figure.step,
+        required text op = figure.op.to_string(),
+        required text access = access(figure.test.order),
+        required int64 block_bytes = figure.test.block,
+        required int32 queue = figure.test.queue,
+        required int32 threads = figure.test.threads,
+        required double mb_s = figure.mb_s,
+        optional double iops = figure.iops,
+        optional double latency_us_mean = figure.latency_us,
+        optional double latency_us_p50 = figure.percentiles_us.p50,
+        optional double latency_us_p99 = figure.percentiles_us.p99,
+        optional double latency_us_p999 = figure.percentiles_us.p999,
+        optional double latency_us_max = figure.max_latency_us,
+        optional int64 bytes = detail.map(|detail| detail.bytes),
+        optional double seconds = detail.map(|detail| detail.seconds),
+        optional double temperature_c_start = detail.and_then(|detail| detail.temperature_c.start),
+        optional double temperature_c_end = detail.and_then(|detail| detail.temperature_c.end),
+        optional double temperature_c_max = detail.and_then(|detail| detail.temperature_c.max),
+        optional double printed = figure.as_printed.as_ref().map(|printed| printed.value),
+        optional text printed_unit = figure.as_printed.as_ref().map(|printed| printed.unit.as_str()),
+    }
+
+    /// What was measured over time: a row for each bucket of a loop, and for each sample of a long run.
+    series<'a>(s: &'a SessionSource, point: &'a SeriesPoint<'_>) {
+        required text session = &s.id,
+        required text kind = &s.kind,
+        optional text card_id = &s.card,
+        optional int32 run = point.run,
+        optional text test = point.test,
+        optional text step = point.step,
+        optional int32 loop = point.number,
+        optional boolean counted = point.counted,
+        optional text phase = point.phase,
+        required text op = point.op,
+        required double at_s = point.at_s,
+        required double seconds = point.seconds,
+        required int64 bytes = point.bytes,
+        optional int64 ios = point.ios,
+        required double mb_s = point.mb_s,
+        optional double latency_us_mean = point.latency_us,
+        optional double latency_us_max = point.max_latency_us,
+        optional double temperature_c = point.temperature_c,
+    }
+
+    /// What was concluded.
+    findings<'a>(s: &'a SessionSource, place: i64, finding: &'a StoredFinding) {
+        required text session = &s.id,
+        required text kind = &s.kind,
+        optional text card_id = &s.card,
+        optional time started_at = s.started_at,
+        required int32 place = place,
+        required text claim = &finding.claim,
+        required text verdict = &finding.verdict,
+        required text weight = &finding.weight,
+        required double confidence = finding.confidence,
+        required text evidence = &finding.evidence,
+        optional text advice = &finding.advice,
+    }
+
+    /// Cards: models as one buys them.
+    cards<'a>(card: &'a StoredCard, excluded: Option<&'a String>) {
+        required text card_id = &card.id,
+        required text title = &card.title,
+        optional text brand = &card.facts.brand,
+        optional text name = &card.facts.name,
+        optional text model = &card.facts.model,
+        optional text maker = &card.facts.maker,
+        optional int64 capacity_bytes = card.facts.capacity_bytes,
+        optional text capacity_label = &card.facts.capacity_label,
+        optional text form = &card.facts.form,
+        optional text firmware = &card.facts.firmware,
+        optional text made = &card.facts.made,
+        optional text generation = &card.facts.generation,
+        required texts marks = card.facts.marks.as_slice(),
+        required int32 units = card.units,
+        required int32 sessions = card.sessions,
+        required int32 runs = card.runs,
+        optional time first_measured = moment_of(&card.first),
+        optional time last_measured = moment_of(&card.last),
+        optional double price = card.price.as_ref().map(|price| price.amount),
+        optional text currency = card.price.as_ref().map(|price| price.currency.as_str()),
+        optional text priced = &card.priced,
+        optional text excluded = excluded.map(String::as_str),
+    }
+}
+
+/// The moment that a text of the archive names, in microseconds.
+fn moment_of(text: &Option<String>) -> Option<i64> {
+    text.as_deref().and_then(micros)
+}
+
+/// `None` for an empty text.
+fn filled(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !text.is_empty())
+}
+
+fn access(order: Order) -> &'static str {
+    match order {
+        Order::Sequential => "SEQ",
+        Order::Random => "RND",
+    }
+}

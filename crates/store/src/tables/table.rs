@@ -72,9 +72,10 @@ struct OpenFile {
 }
 
 impl Table {
-    /// A table without rows, of a name and a schema in Parquet's notation.
-    pub(super) fn new(name: &'static str, schema: &str) -> io::Result<Self> {
-        let schema = Arc::new(parse_message_type(schema).map_err(of_parquet)?);
+    /// A table without rows; its columns are in Parquet's notation.
+    pub(super) fn new(name: &'static str, columns: &[&str]) -> io::Result<Self> {
+        let schema = format!("message {name} {{ {} }}", columns.join(" "));
+        let schema = Arc::new(parse_message_type(&schema).map_err(of_parquet)?);
         let descriptor = SchemaDescriptor::new(Arc::clone(&schema));
         let columns = Columns::of(&descriptor).map_err(of_parquet)?;
         let mut properties = WriterProperties::builder()

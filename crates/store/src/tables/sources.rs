@@ -1,0 +1,160 @@
+//! What rows of the tables are made of: sessions, runs, samples and findings as the archive has them.
+
+use super::time::{micros, year};
+use crate::connection::{Outcome, Row};
+use cardscope_model::condition::Condition;
+use cardscope_model::result::TemperatureC;
+use cardscope_model::run::Figure;
+use cardscope_model::test_name::{Op, Pattern};
+use serde::Deserialize;
+use serde_json::Value as Json;
+
+/// A session.
+pub(super) struct SessionSource {
+    pub(super) id: String,
+    pub(super) has_recipe: bool,
+    /// False for a log.
+    pub(super) is_own: bool,
+    pub(super) kind: String,
+    pub(super) card: Option<String>,
+    pub(super) unit: Option<String>,
+    started: String,
+    pub(super) started_at: Option<i64>,
+    pub(super) measured_at: Option<i64>,
+    pub(super) year: i16,
+    pub(super) target: String,
+    /// Name and version.
+    pub(super) recipe: [Option<String>; 2],
+    pub(super) seed: String,
+    /// When, and how.
+    pub(super) ended: [Option<String>; 2],
+    pub(super) io_path: String,
+    pub(super) bus_ceiling_mb_s: Option<f64>,
+    /// Board, reader and bus mode.
+    pub(super) rig: [Option<String>; 3],
+    pub(super) condition: String,
+    pub(super) tool_version: String,
+}
+
+impl SessionSource {
+    /// A row of the statement in `super`.
+    pub(super) fn of_row(row: &Row) -> Outcome<Self> {
+        let (id, started): (String, String) = (row.get(0)?, row.get(8)?);
+        let (started_at, measured): (_, Option<String>) = (micros(&started), row.get(9)?);
+        Ok(SessionSource {
+            has_recipe: row.get(19)?,
+            is_own: row.get(20)?,
+            kind: row.get(1)?,
+            card: row.get(2)?,
+            unit: row.get(3)?,
+            year: started_at.or_else(|| made(&id)).and_then(year).unwrap_or(FIRST_YEAR),
+            started_at,
+            measured_at: measured.as_deref().and_then(micros),
+            target: row.get(4)?,
+            recipe: [row.get(5)?, row.get(6)?],
+            seed: row.get(7)?,
+            ended: [row.get(10)?, row.get(11)?],
+            io_path: row.get(12)?,
+            bus_ceiling_mb_s: row.get(13)?,
+            rig: [row.get(14)?, row.get(15)?, row.get(16)?],
+            condition: row.get(17)?,
+            tool_version: row.get(18)?,
+            id,
+            started,
+        })
+    }
+
+    /// Whether the rows of both go to the same files.
+    pub(super) fn is_of_the_year_of(&self, other: &SessionSource) -> bool {
+        self.year == other.year
+    }
+
+    /// Where the sessions that follow begin.
+    pub(super) fn place(&self) -> (String, String) {
+        (self.started.clone(), self.id.clone())
+    }
+}
+
+/// The year of what has no time at all.
+pub(super) const FIRST_YEAR: i16 = 1970;
+
+/// When the id of a session was made, in microseconds: a UUID of version 7 holds it.
+fn made(id: &str) -> Option<i64> {
+    let (seconds, nanos) = uuid::Uuid::try_parse(id).ok()?.get_timestamp()?.to_unix();
+    Some(i64::try_from(seconds).ok()? * 1_000_000 + i64::from(nanos / 1000))
+}
+
+/// What is the same for all figures of a run.
+pub(super) struct RunSource {
+    pub(super) number: i64,
+    pub(super) counted: bool,
+    pub(super) measured_at: Option<i64>,
+    pub(super) setting: String,
+    pub(super) recipe: String,
+    pub(super) size_bytes: Option<i64>,
+    pub(super) condition: Condition,
+}
+
+/// What happened in some seconds.
+#[derive(Default)]
+pub(super) struct SeriesPoint<'a> {
+    pub(super) run: Option<i64>,
+    pub(super) test: Option<&'a str>,
+    pub(super) step: Option<&'a str>,
+    pub(super) number: Option<i64>,
+    pub(super) counted: Option<bool>,
+    pub(super) phase: Option<&'a str>,
+    pub(super) op: &'a str,
+    pub(super) at_s: f64,
+    pub(super) seconds: f64,
+    pub(super) bytes: u64,
+    pub(super) ios: Option<u64>,
+    pub(super) mb_s: f64,
+    pub(super) latency_us: Option<f64>,
+    pub(super) max_latency_us: Option<f64>,
+    pub(super) temperature_c: Option<f64>,
+}
+
+/// A finding, its evidence as JSON.
+pub(super) struct StoredFinding {
+    pub(super) claim: String,
+    pub(super) verdict: String,
+    pub(super) weight: String,
+    pub(super) confidence: f64,
+    pub(super) evidence: String,
+    pub(super) advice: Option<String>,
+}
+
+/// What the results of a run measured here say beside its figures.
+#[derive(Default, Deserialize)]
+pub(super) struct Details {
+    #[serde(default)]
+    pub(super) results: Vec<Detail>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Detail {
+    pub(super) test: Pattern,
+    pub(super) op: Op,
+    #[serde(default)]
+    pub(super) step: Option<String>,
+    pub(super) bytes: u64,
+    pub(super) seconds: f64,
+    #[serde(default)]
+    pub(super) temperature_c: TemperatureC,
+}
+
+impl Details {
+    pub(super) fn of(&self, figure: &Figure) -> Option<&Detail> {
+        self.results.iter().find(|d| d.test == figure.test && d.op == figure.op && d.step == figure.step)
+    }
+}
+
+/// The parts of a record's document that are in tables.
+#[derive(Default, Deserialize)]
+pub(super) struct Document {
+    #[serde(default)]
+    pub(super) findings: Json,
+    #[serde(default)]
+    pub(super) series: Json,
+}
