@@ -5,7 +5,7 @@ use crate::common::machine::{Loop, data, tool};
 use crate::common::maps::journals;
 use crate::common::served::Served;
 use crate::common::{PATIENCE, text, until};
-use cardscope_model::live::Told;
+use cardscope_model::progress::{ProgressEvent, StagePlan};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -13,7 +13,7 @@ use std::time::Instant;
 
 /// What a verb tells, line by line; each must be an event.
 #[track_caller]
-fn told(stderr: &str) -> Vec<Told> {
+fn told(stderr: &str) -> Vec<ProgressEvent> {
     stderr.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"))).collect()
 }
 
@@ -26,22 +26,25 @@ fn a_visit_tells_its_plan_its_session_its_speeds_and_its_findings() {
             home.run(&["check", card, "--json", "--events", "--seed", "1", "--budget", "4m"]).expect(1);
         let document = outcome.json();
         let told = told(&outcome.stderr);
-        let plan = told
-            .iter()
-            .find_map(|told| if let Told::Plan { stages, .. } = told { Some(stages) } else { None });
+        let plan = told.iter().find_map(|told| {
+            if let ProgressEvent::Plan(StagePlan { stages, .. }) = told { Some(stages) } else { None }
+        });
         let stages = plan.unwrap_or_else(|| panic!("no plan: {outcome}"));
         assert!(stages.len() > 1 && stages.iter().all(|stage| !stage.name.is_empty() && stage.weight > 0.0));
         let sessions: Vec<&String> = told
             .iter()
-            .filter_map(|told| if let Told::Stored { session } = told { Some(session) } else { None })
+            .filter_map(
+                |told| if let ProgressEvent::Stored { session } = told { Some(session) } else { None },
+            )
             .collect();
         assert!(sessions.iter().any(|session| **session == text(&document, "/session")), "{sessions:?}");
-        let found =
-            told.iter().filter(|told| matches!(told, Told::Found(found) if !found.verdict.is_empty()));
+        let found = told
+            .iter()
+            .filter(|told| matches!(told, ProgressEvent::Finding(found) if !found.verdict.is_empty()));
         assert!(found.count() > 0, "{outcome}");
         let moments: Vec<_> = told
             .iter()
-            .filter_map(|told| if let Told::Moment(moment) = told { Some(moment) } else { None })
+            .filter_map(|told| if let ProgressEvent::Sample(moment) = told { Some(moment) } else { None })
             .collect();
         assert!(moments.iter().all(|moment| moment.stage_number <= moment.stages), "{outcome}");
         assert!(moments.windows(2).all(|pair| pair[0].at <= pair[1].at), "time goes on: {outcome}");
@@ -50,8 +53,9 @@ fn a_visit_tells_its_plan_its_session_its_speeds_and_its_findings() {
     let bench = home
         .run(&["bench", "sim:constant", "--recipe", "quick", "--json", "--events", "--seed", "1"])
         .expect(0);
-    let figures =
-        told(&bench.stderr).into_iter().filter(|told| matches!(told, Told::Figure(one) if one.mb_s > 0.0));
+    let figures = told(&bench.stderr)
+        .into_iter()
+        .filter(|told| matches!(told, ProgressEvent::Figure(one) if one.mb_s > 0.0));
     assert!(figures.count() > 0, "{bench}");
 }
 

@@ -85,10 +85,10 @@ fn meant(seen: &[(i32, Instant)], signal: i32, now: Instant) -> bool {
 fn end_when_nothing_is_owed() {
     let mut free_since = Instant::now();
     let (asked, mut said) = (Instant::now(), false);
-    let owed = progress::owed();
+    let pending = progress::pending_restore();
     // Where lines are drawn, the next frame says so.
-    if owed.restores > 0 && !screen::is_drawn() {
-        say(&progress::stopping(&owed));
+    if pending.bytes > 0 && !screen::is_drawn() {
+        say(&progress::stop_message(&pending));
     }
     loop {
         let owed = debts();

@@ -3,11 +3,12 @@
 mod common;
 
 use cardscope_engine::content::Content;
-use cardscope_engine::event::{Event, Listener, Silent, Step};
+use cardscope_engine::event::{Listener, Silent};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::runner::{Cut, Pace, RunError, Settings, run_pass, stages};
 use cardscope_engine::target::{Direction, TargetError};
 use cardscope_model::caveat::Caveat;
+use cardscope_model::progress::{ProgressEvent, ProgressStep, SpeedFigure};
 use cardscope_model::recipe::{self, Recipe};
 use common::{Clockwork, Notebook};
 
@@ -263,11 +264,11 @@ fn an_area_larger_than_the_card_is_refused_before_anything_is_written() {
 
 /// What a listener hears, without how far it is.
 #[derive(Default)]
-struct Heard(Vec<Event>);
+struct Heard(Vec<ProgressEvent>);
 
 impl Listener for Heard {
-    fn event(&mut self, event: &Event) {
-        let reported = (!matches!(event, Event::Progress { .. })).then(|| event.clone());
+    fn event(&mut self, event: &ProgressEvent) {
+        let reported = (!matches!(event, ProgressEvent::Bytes(_))).then(|| event.clone());
         self.0.extend(reported);
     }
 }
@@ -289,13 +290,14 @@ fn each_test_is_a_stage_that_was_planned_and_has_one_figure_at_its_end() {
     let recipe = recipe("[area]\nsize='8MiB'", tests);
     run_pass(&mut card, &recipe, &settings, &mut Notebook::default(), &mut heard).expect("it runs");
     let named = |what: &str| format!("{what}, run 2 of 3");
-    let stage = |what: &str, bytes| Event::Stage(Step { what: named(what), bytes, seconds: None });
-    let phase = |what: &str, part, bytes, seconds| Event::Phase {
-        step: Step { what: what.to_owned(), bytes, seconds },
-        part,
-    };
+    let step =
+        |name: &str, bytes, seconds| ProgressStep { name: name.to_owned(), bytes, seconds, restores: false };
+    let stage = |what: &str, bytes| ProgressEvent::Stage(step(&named(what), bytes, None));
+    let phase =
+        |what: &str, part, bytes, seconds| ProgressEvent::Phase { step: step(what, bytes, seconds), part };
     let (cold, second) = ("measuring SEQ1M Q1T1 read (cold)", "measuring SEQ1M Q1T1 read");
-    let figure = |what: &str| Event::Figure { what: named(what), mb_s: MIB as f64 / 1e3 };
+    let figure =
+        |what: &str| ProgressEvent::Figure(SpeedFigure { what: named(what), mb_s: MIB as f64 / 1e3 });
     let all = Some(8 * MIB);
     assert_eq!(
         heard.0,
@@ -304,15 +306,15 @@ fn each_test_is_a_stage_that_was_planned_and_has_one_figure_at_its_end() {
             stage(cold, None),
             phase("loop 1 of 2", 0.0..0.5, all, None),
             phase("loop 2 of 2", 0.5..1.0, all, None),
-            figure(cold),
-            Event::Wait(2.0),
+            figure("SEQ1M Q1T1 read (cold)"),
+            ProgressEvent::Wait(2.0),
             stage(second, None),
             phase("", 0.0..1.0, all, None),
-            figure(second),
+            figure("SEQ1M Q1T1 read"),
         ]
     );
     let heard = heard.0.into_iter().filter_map(|event| match event {
-        Event::Stage(step) => Some(step.what),
+        ProgressEvent::Stage(step) => Some(step.name),
         _ => None,
     });
     assert!(heard.eq(stages(&recipe, settings.label, true).into_iter().map(|(name, _)| name)));

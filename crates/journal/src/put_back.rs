@@ -12,11 +12,10 @@
 
 use cardscope_engine::card::{Answer, Card, Extent, Stop, extents};
 use cardscope_engine::content::{Content, constant, read_stamp, read_stamp_header};
-use cardscope_engine::event::{Listener, Steps};
+use cardscope_engine::event::{ByteProgress, Listener};
 use cardscope_engine::journal::{Journal, JournalError, Restoring, SavedRange};
 use cardscope_engine::ranges::Ranges;
 use cardscope_model::finding::{Finding, Weight};
-use cardscope_model::units::seconds;
 use cardscope_model::verify::IoCounts;
 use cardscope_model::verify::IoError;
 use std::ops::Range;
@@ -124,7 +123,7 @@ pub fn put_back(
     let ranges = journal.saved();
     let bytes = ranges.iter().map(|range| range.len).sum();
     if bytes > 0 {
-        events.stage(RESTORING, Some(bytes), None);
+        events.restoring_stage(RESTORING, bytes);
     }
     let mut putting = Putting { card, journal, events, result: PutBack::default() };
     let order = putting.in_order(&ranges)?;
@@ -176,12 +175,12 @@ impl Putting<'_, '_> {
     ) -> Result<(), Stop> {
         let bytes = ranges.clone().map(|range| range.len).sum();
         self.events.part(part, what, Some(bytes), None);
-        let mut steps = Steps::begin(self.card.seconds());
+        let mut progress = ByteProgress::default();
         let mut original = Vec::new();
         for range in ranges {
             let read = self.journal.original(*range, &mut original);
             each(self, *range, read.map(|()| original.as_slice()))?;
-            steps.done(range.len, self.card.seconds(), self.events);
+            progress.add(range.len, self.events);
         }
         Ok(())
     }
@@ -263,12 +262,12 @@ impl Putting<'_, '_> {
         let known: Vec<SavedRange> = self.result.unreadable.iter().map(|(range, _)| *range).collect();
         let pieces = pieces(ranges.iter().filter(|range| !known.contains(range)));
         self.events.part(COMPARING, "comparing", Some(pieces.iter().map(|p| p.end - p.start).sum()), None);
-        let mut steps = Steps::begin(self.card.seconds());
+        let mut progress = ByteProgress::default();
         let requests = shape.requests(&pieces, self.card);
         let mut originals = Originals { journal: &mut *self.journal, read: Vec::new() };
         let (mut compared, mut failed) = (Compared::default(), Vec::new());
         let events = &mut *self.events;
-        self.card.read(requests, Content::Buffer, |extent, at, answer| {
+        self.card.read(requests, Content::Buffer, |extent, _, answer| {
             let found = if let Answer::Differs { bytes, .. } = answer { Some(bytes) } else { None };
             for part in parts(&pieces, extent) {
                 match (found, originals.of(part)) {
@@ -280,7 +279,7 @@ impl Putting<'_, '_> {
                     }
                     (None, Some(_)) => failed.push(part),
                 }
-                steps.done(part.end - part.start, seconds(at), events);
+                progress.add(part.end - part.start, events);
             }
             Ok(())
         })?;

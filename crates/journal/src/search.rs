@@ -7,10 +7,10 @@ use crate::scan::Completeness;
 use crate::survey::is_ours;
 use cardscope_engine::card::{Answer, Card, Extent, Stop, extents};
 use cardscope_engine::content::{Content, read_stamp_header};
-use cardscope_engine::event::{Listener, Steps};
+use cardscope_engine::event::{ByteProgress, Listener};
 use cardscope_engine::journal::{Journal as _, SavedRange};
 use cardscope_engine::ranges::Ranges;
-use cardscope_model::units::{MIB, Nanos, nanos, seconds};
+use cardscope_model::units::{MIB, Nanos, nanos};
 
 /// The stage in which it is done.
 pub const SEARCHING: &str = "searching the card for further test data";
@@ -66,7 +66,7 @@ pub fn search(
         return Ok(found);
     }
     events.stage(SEARCHING, Some(whole), None);
-    let (saved, mut steps) = (covered.clone(), Steps::begin(card.seconds()));
+    let (saved, mut progress) = (covered.clone(), ByteProgress::default());
     let spare = if journal.completeness() == Completeness::Unknown { IN_DOUBT } else { SPARE };
     let lacks = journal.completeness() == Completeness::Lacking;
     let limit = |card: &mut Card<'_>| card.now().saturating_add(nanos(spare));
@@ -81,7 +81,7 @@ pub fn search(
                     end,
                     (journal.salts(), &saved),
                     &mut found,
-                    &mut steps,
+                    &mut progress,
                     events,
                 )? {
                     found.stamped = joined(std::mem::take(&mut found.stamped));
@@ -112,18 +112,18 @@ fn search_range(
     end: Option<Nanos>,
     (salts, saved): (&[u64], &Ranges),
     found: &mut Found,
-    steps: &mut Steps,
+    progress: &mut ByteProgress,
     events: &mut dyn Listener,
 ) -> Result<bool, Stop> {
     card.end_at(end);
-    let ended = card.read(extents(start, stop, card.block()), Content::Buffer, |extent, at, answer| {
+    let ended = card.read(extents(start, stop, card.block()), Content::Buffer, |extent, _, answer| {
         found.searched += u64::from(extent.len);
         match answer {
             Answer::Differs { bytes, .. } => found.stamped.extend(stamped(extent, bytes, salts, saved)),
             Answer::Failed(_) => found.unread += u64::from(extent.len),
             Answer::Same => {}
         }
-        steps.done(u64::from(extent.len), seconds(at), events);
+        progress.add(u64::from(extent.len), events);
         Ok(())
     });
     card.end_at(None);

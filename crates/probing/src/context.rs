@@ -4,7 +4,7 @@
 use crate::write_scope::{StampPlace, WriteScope};
 use cardscope_engine::card::{Answer, Card, Extent, Stop};
 use cardscope_engine::content::Content;
-use cardscope_engine::event::{Listener, Steps};
+use cardscope_engine::event::{ByteProgress, Listener};
 use cardscope_engine::target::{Direction, Region};
 use cardscope_model::card_map::property::Cost;
 use cardscope_model::random::Random;
@@ -50,7 +50,7 @@ pub struct Context<'s, 't> {
     was_short: bool,
     longest_write_s: f64,
     /// How far a stage is that writes stamps.
-    steps: Option<Steps>,
+    progress: Option<ByteProgress>,
 }
 
 impl<'s, 't> Context<'s, 't> {
@@ -81,7 +81,7 @@ impl<'s, 't> Context<'s, 't> {
             deadline,
             was_short: false,
             longest_write_s: 0.0,
-            steps: None,
+            progress: None,
         }
     }
 
@@ -202,11 +202,11 @@ impl<'s, 't> Context<'s, 't> {
         }
         let content = self.content();
         let mut failed = Vec::new();
-        let Context { card, steps, events, .. } = self;
-        card.write(extents, content, |extent, at, io_error| {
+        let Context { card, progress, events, .. } = self;
+        card.write(extents, content, |extent, _, io_error| {
             failed.extend(io_error.map(|_| extent));
-            if let Some(steps) = steps {
-                steps.done(u64::from(extent.len), seconds(at), *events);
+            if let Some(progress) = progress {
+                progress.add(u64::from(extent.len), *events);
             }
         })?;
         self.card.flush()?;
@@ -399,14 +399,14 @@ impl<'s, 't> Context<'s, 't> {
 
     /// Tells that a stage begins.
     pub fn stage(&mut self, what: &str) {
-        self.steps = None;
+        self.progress = None;
         self.events.stage(what, None, None);
     }
 
     /// Tells that a stage begins that writes so many bytes of stamps, and goes on to tell how far it is.
     pub fn stage_of_stamps(&mut self, what: &str, bytes: u64) {
         self.events.stage(what, Some(bytes), None);
-        self.steps = Some(Steps::begin(self.card.seconds()));
+        self.progress = Some(ByteProgress::default());
     }
 
     /// Tells that a part of the stage begins.

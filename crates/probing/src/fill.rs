@@ -39,8 +39,7 @@ pub fn fill(context: &mut Context<'_, '_>, start: u64, len: u64) -> Result<Optio
         if context.write(extent)?.is_none() {
             return Ok(Some(unwritten("writing it failed")));
         }
-        let spent = context.seconds() - began;
-        context.events.progress(extent.end() - start, spent);
+        context.events.progress(extent.end() - start);
     }
     context.flush()?;
     Ok(None)

@@ -37,8 +37,8 @@ pub mod stored_document;
 #[cfg(test)]
 mod testing;
 
-pub use cardscope_engine::event::{self, Event, Listener};
+pub use cardscope_engine::event::Listener;
 pub use cardscope_engine::interrupt::Interrupt;
-pub use cardscope_engine::{pending, pulse};
+pub use cardscope_engine::pending;
 pub use error::{Failure, Result};
 pub use frame::{Common, Outcome, execute};

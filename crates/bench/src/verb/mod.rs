@@ -66,7 +66,7 @@ impl Procedure for Request {
         let image = self.backup.as_ref().map(|_| session.bytes());
         // The budget begins when the image is there.
         let budget = self.limits.budget.filter(|_| image.is_none());
-        session.events.plan(passes.plan(image).within(budget).saying(line));
+        session.events.plan(passes.plan(image).with_budget(budget).with_summary(line));
         let overwritten = Some((area.start, area.start + area.len));
         session.back_up(self.backup.as_deref(), overwritten, &mut report.body.moved)?;
         report::begin_row(report, &recipe, self.recipe_text()?, session)?;

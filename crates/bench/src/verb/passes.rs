@@ -3,13 +3,14 @@
 use super::pass::{Pass, Recording};
 use super::report;
 use cardscope_engine::card::Stop;
-use cardscope_engine::event::{Listener, Plan, Takes};
+use cardscope_engine::event::Listener;
 use cardscope_engine::journal::JournalError;
 use cardscope_engine::runner::{self, RunError, Settings, run_pass};
 use cardscope_engine::target::{Region, TargetError};
 use cardscope_journal::put_back::RESTORING;
 use cardscope_journal::{Journal, backup};
 use cardscope_model::aggregate;
+use cardscope_model::progress::{PlannedDuration, StagePlan};
 use cardscope_model::random;
 use cardscope_model::recipe::Recipe;
 use cardscope_model::report::Moved;
@@ -87,7 +88,7 @@ impl Passes<'_> {
 
     /// A stage for each test of each run; before them an image of so many bytes or an area is saved, and after them the
     /// area is put back.
-    pub(super) fn plan(&self, image: Option<u64>) -> Plan {
+    pub(super) fn plan(&self, image: Option<u64>) -> StagePlan {
         let takes = |bytes: u64| bytes as f64 / MB / SAVING_MB_S;
         let area = takes(self.recipe.area);
         let (before, after) = match (&self.saved, image) {
@@ -98,12 +99,12 @@ impl Passes<'_> {
         let around = |stage: Option<(&str, f64)>| stage.map(|(stage, takes)| (stage.to_owned(), takes));
         let passes = (1..=self.runs)
             .flat_map(|number| runner::stages(self.recipe, &self.label(number), self.may_write));
-        let takes = match before.is_none() && runner::ends_by_time(self.recipe, self.may_write) {
-            true => Takes::Weights,
-            false => Takes::AsSeen,
+        let duration = match before.is_none() && runner::ends_by_time(self.recipe, self.may_write) {
+            true => PlannedDuration::SumOfWeights,
+            false => PlannedDuration::Extrapolated,
         };
         let stages = around(before).into_iter().chain(passes).chain(around(after));
-        Plan { takes, ..Plan::of(stages) }
+        StagePlan { duration, ..StagePlan::from_stages(stages) }
     }
 
     /// What stands behind the name of each stage of a run.

@@ -3,10 +3,10 @@
 use super::Request;
 use crate::probe::full::{Findings, READING, Settings, WRITING, recheck, verify};
 use cardscope_engine::card::{Card, Stop};
-use cardscope_engine::event::Plan;
 use cardscope_journal::backup;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::progress::StagePlan;
 use cardscope_model::units::Size;
 use cardscope_model::verify::{Verification, VerifyReport, answers_change};
 use cardscope_probing::io_size::{PASS_BLOCK, PASS_DEPTH};
@@ -35,7 +35,7 @@ pub(super) fn run(request: &Request, session: &mut Session<'_>, report: &mut Ver
     let pass = Pass::of(request, session, report)?;
     report.header.seed = pass.seed;
     report.body.moved.data_kept = request.read_only;
-    session.events.plan(plan(request).saying(pass.plan_line(request)));
+    session.events.plan(plan(request).with_summary(pass.plan_line(request)));
     session.back_up(request.backup.as_deref(), None, &mut report.body.moved)?;
     session.begin_row(report)?;
     let found = match pass.carry_out(request, session, report) {
@@ -60,12 +60,12 @@ pub(super) fn run(request: &Request, session: &mut Session<'_>, report: &mut Ver
 }
 
 /// Every block each way, and an image before and after.
-fn plan(request: &Request) -> Plan {
+fn plan(request: &Request) -> StagePlan {
     let image = |stage| request.backup.as_ref().map(|_| (stage, 1.0));
     let writing = (!request.read_only).then_some((WRITING, 1.0));
     let passes = writing.into_iter().chain([(READING, 1.0)]);
     let stages = image(backup::SAVING).into_iter().chain(passes).chain(image(backup::RESTORING));
-    Plan { long: true, ..Plan::of(stages) }
+    StagePlan { long: true, ..StagePlan::from_stages(stages) }
 }
 
 /// Refuses what goes against itself, before anything is opened.

@@ -10,12 +10,12 @@ use crate::probe::quick::ios_to_a_verdict;
 use crate::probe::quick::{LEAST_IOS, LEAST_RUN, Options, Outcome};
 use cardscope_engine::card::{Card, Extent};
 use cardscope_engine::content::Content;
-use cardscope_engine::event::Plan;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::{Direction, Region};
 use cardscope_journal::put_back::{PutBack, RESTORING};
 use cardscope_journal::witness::WITNESSES;
 use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::progress::StagePlan;
 use cardscope_model::random::mix;
 use cardscope_model::report::{Body as _, Moved};
 use cardscope_model::units::{MIB, Size, seconds};
@@ -76,7 +76,9 @@ pub(super) fn run(request: &Request, session: &mut Session<'_>, report: &mut Ver
         true => &[(capacity::WRITING, 0.6), (capacity::READING_BACK, 0.4)],
         false => &[(capacity::WRITING, 0.5), (capacity::READING_BACK, 0.05), (RESTORING, 0.45)],
     };
-    session.events.plan(Plan::of(stages.iter().copied()).within(request.limits.budget).saying(line));
+    session.events.plan(
+        StagePlan::from_stages(stages.iter().copied()).with_budget(request.limits.budget).with_summary(line),
+    );
     let ended = session.drive((PROBE_BLOCK, PROBE_DEPTH), &mut report.body.moved, |card, journal, events| {
         capacity::probe(card, as_probes_know(journal), &options, events)
     });

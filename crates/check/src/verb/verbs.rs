@@ -3,7 +3,7 @@
 
 use super::visit::{Ended, Visit};
 use cardscope_capacity::verb as verify;
-use cardscope_engine::event::Within;
+use cardscope_engine::event::NestedListener;
 use cardscope_flash::verb as map;
 use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::property::Sought;
@@ -50,7 +50,7 @@ impl Visit<'_, '_> {
         let there = self.session.opened.held.clone();
         let mut opened = verify::files::open(request, there.as_deref(), self.session.interrupt)?;
         opened.condition.clone_from(&self.session.opened.condition);
-        perform(request, &mut opened, self.session.interrupt, &mut Within::new(self.session.events))
+        perform(request, &mut opened, self.session.interrupt, &mut NestedListener::new(self.session.events))
     }
 
     fn verify_request(&self) -> verify::Request {

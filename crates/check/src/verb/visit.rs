@@ -3,10 +3,10 @@
 use super::budget::Budget;
 use super::{Request, next};
 use cardscope_capacity::verb::says_errors_of_card;
-use cardscope_engine::event::Plan;
 use cardscope_marks::probe::Options;
 use cardscope_model::check::{CheckReport, Part, PartState, Visit as Visited};
 use cardscope_model::finding::Finding;
+use cardscope_model::progress::StagePlan;
 use cardscope_model::random::mix;
 use cardscope_model::report::{Body as _, Moved, Report};
 use cardscope_model::units::seconds;
@@ -92,9 +92,9 @@ impl<'a, 's> Visit<'a, 's> {
         let parts = self.parts();
         let stages = [IDENTITY].into_iter().chain(parts.iter().map(|(_, stage, _)| *stage));
         let limit = (!self.request.takes_its_time()).then(|| self.request.budget());
-        let plan = Plan::of(stages.map(|stage| (stage, 1.0))).within(limit);
+        let plan = StagePlan::from_stages(stages.map(|stage| (stage, 1.0))).with_budget(limit);
         let line = plan_line(self.request, self.session.opened);
-        self.session.events.plan(plan.saying(line));
+        self.session.events.plan(plan.with_summary(line));
         self.session.events.stage(IDENTITY, None, None);
         self.info();
         for (name, stage, part) in parts {

@@ -1,59 +1,59 @@
-//! Progress on stderr: on a terminal a line that moves, with strips below it in long runs; one line a stage elsewhere; events as
-//! JSON for a program that asks for them.
+//! Progress on stderr: on a terminal a line that is redrawn, with sparklines below it in long runs; one line a stage elsewhere;
+//! JSON lines with `--events`.
 
-mod left;
+mod eta;
 pub(crate) mod screen;
-mod strip;
-mod told;
-mod view;
+mod sparkline;
+mod state;
 pub(crate) mod words;
 
-pub(crate) use view::{Owed, stopping};
+pub(crate) use state::{PendingRestore, stop_message};
 
-use crate::output::Options;
-use cardscope_engine::event::{Event, Listener};
+use crate::output::{self, Options};
+use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::pending::{Wait, debts, longest_wait};
 use cardscope_engine::pulse;
-use cardscope_model::live::{Moment as ToldMoment, Told};
 use cardscope_model::outside;
+use cardscope_model::progress::{ProgressEvent, SpeedFigure};
 use cardscope_model::units::Speed;
 use cardscope_page::figure::wrapped;
+use state::{ProcessState, ProgressState};
+use std::io::{ErrorKind, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use view::{Moment, View};
 
-/// How often the line is drawn anew.
+/// Interval of drawing.
 const FRAME: Duration = Duration::from_millis(100);
 
-/// How often a program is told how far it is.
-const TOLD_EVERY: Duration = Duration::from_millis(200);
+/// Interval of samples with `--events`.
+const SAMPLE_EVERY: Duration = Duration::from_millis(200);
 
-/// Where nothing is drawn, a wait of so many seconds is said, so that nobody takes it for a hang.
+/// Least seconds of a wait that is announced where nothing is drawn, lest it look like a hang.
 const LONG_WAIT_S: f64 = 30.0;
 
-/// Listens and draws.
+/// Listener of the command line.
 pub(crate) struct Progress {
     mode: Mode,
 }
 
 enum Mode {
     Quiet,
-    Lines(Box<View>),
+    Lines(Box<ProgressState>),
     Drawn(Watcher),
-    Told(Watcher, Interrupt),
+    Events(Watcher, Interrupt),
 }
 
 impl Progress {
-    /// A line that moves on a terminal, lines elsewhere; events or nothing where that is asked for.
+    /// Follows `--quiet` and `--events`; else draws on a terminal and prints lines elsewhere.
     pub(crate) fn new(options: &Options, interrupt: &Interrupt) -> Self {
         let mode = match (options.quiet, options.events) {
             (true, _) => Mode::Quiet,
             (_, true) => {
-                let told = |watcher| Mode::Told(watcher, interrupt.clone());
-                Watcher::start(interrupt, tell).map_or(Mode::Quiet, told)
+                let events = |watcher| Mode::Events(watcher, interrupt.clone());
+                Watcher::start(interrupt, print_samples).map_or(Mode::Quiet, events)
             }
             _ if screen::is_there() => Watcher::start(interrupt, draw).map_or_else(Mode::lines, Mode::Drawn),
             _ => Mode::lines(),
@@ -67,71 +67,73 @@ impl Mode {
         Mode::Lines(Box::default())
     }
 
-    fn hear(&mut self, event: &Event) {
+    fn apply(&mut self, event: &ProgressEvent) {
         match self {
             Mode::Quiet => {}
-            Mode::Lines(view) => view.hear(event),
-            Mode::Drawn(watcher) | Mode::Told(watcher, _) => locked(&watcher.view).hear(event),
+            Mode::Lines(state) => state.apply(event),
+            Mode::Drawn(watcher) | Mode::Events(watcher, _) => locked(&watcher.state).apply(event),
         }
     }
 }
 
 impl Listener for Progress {
-    fn event(&mut self, event: &Event) {
-        if let Mode::Told(watcher, interrupt) = &self.mode {
-            locked(&watcher.view).hear(event);
-            return told::of(event).iter().for_each(|told| told::tell(told, interrupt));
+    fn event(&mut self, event: &ProgressEvent) {
+        if let Mode::Events(watcher, interrupt) = &self.mode {
+            locked(&watcher.state).apply(event);
+            if event.is_published() {
+                print_event(event, interrupt);
+            }
+            return;
         }
-        let said = match (&mut self.mode, event) {
+        let lines = match (&mut self.mode, event) {
             (Mode::Quiet, _) => Vec::new(),
-            (_, Event::Note(text)) => vec![text.clone()],
-            (Mode::Drawn(_), Event::Figure { what, mb_s }) => {
-                let what = what.strip_prefix("measuring ").unwrap_or(what);
+            (_, ProgressEvent::Note { text }) => vec![text.clone()],
+            (Mode::Drawn(_), ProgressEvent::Figure(SpeedFigure { what, mb_s })) => {
                 vec![format!("{what}: {}", Speed(*mb_s))]
             }
             (mode, event) => {
-                mode.hear(event);
+                mode.apply(event);
                 match (mode, event) {
-                    (Mode::Lines(view), Event::Stage(_)) => vec![view.announcement()],
-                    (Mode::Lines(_), Event::Wait(seconds)) if *seconds >= LONG_WAIT_S => {
-                        vec![view::waiting(*seconds)]
+                    (Mode::Lines(state), ProgressEvent::Stage(_)) => vec![state.announcement()],
+                    (Mode::Lines(_), ProgressEvent::Wait(seconds)) if *seconds >= LONG_WAIT_S => {
+                        vec![state::waiting(*seconds)]
                     }
-                    (Mode::Drawn(_), Event::Plan(plan)) if !plan.says.is_empty() => {
+                    (Mode::Drawn(_), ProgressEvent::Plan(plan)) if !plan.says.is_empty() => {
                         wrapped(&outside::line(&plan.says), screen::width())
                     }
-                    (_, Event::Plan(plan)) if !plan.says.is_empty() => vec![plan.says.clone()],
+                    (_, ProgressEvent::Plan(plan)) if !plan.says.is_empty() => vec![plan.says.clone()],
                     _ => Vec::new(),
                 }
             }
         };
-        said.iter().for_each(|line| screen::say(line));
+        lines.iter().for_each(|line| screen::say(line));
     }
 }
 
-/// What is still owed by now.
-pub(crate) fn owed() -> Owed {
-    let restores = debts().iter().map(|debt| debt.restores).sum();
-    Owed { restores, seconds: pulse::restoring_takes(restores).filter(|_| restores > 0) }
+/// Data that must be restored before the verb can end.
+pub(crate) fn pending_restore() -> PendingRestore {
+    let bytes = debts().iter().map(|debt| debt.restores).sum();
+    PendingRestore { bytes, seconds: pulse::restoring_takes(bytes).filter(|_| bytes > 0) }
 }
 
-/// Draws or tells by itself, so that a single I/O that takes long is seen to.
+/// A thread of its own, so that progress is shown during a single long I/O.
 struct Watcher {
-    view: Arc<Mutex<View>>,
+    state: Arc<Mutex<ProgressState>>,
     over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// What a watcher does until the end is said.
-type Watch = fn(&Mutex<View>, &AtomicBool, &Interrupt);
+/// Work of a watcher until the flag is set.
+type Watch = fn(&Mutex<ProgressState>, &AtomicBool, &Interrupt);
 
 impl Watcher {
-    /// `None` where no thread can be had.
+    /// `None` where the system allows no further thread.
     fn start(interrupt: &Interrupt, watch: Watch) -> Option<Self> {
-        let (view, over) = (Arc::default(), Arc::default());
-        let (of_thread, end, interrupt) = (Arc::clone(&view), Arc::clone(&over), interrupt.clone());
+        let (state, over) = (Arc::default(), Arc::default());
+        let (of_thread, end, interrupt) = (Arc::clone(&state), Arc::clone(&over), interrupt.clone());
         let watch = move || watch(&of_thread, &end, &interrupt);
         let thread = std::thread::Builder::new().name("progress".into()).spawn(watch).ok()?;
-        Some(Watcher { view, over, thread: Some(thread) })
+        Some(Watcher { state, over, thread: Some(thread) })
     }
 }
 
@@ -145,14 +147,13 @@ impl Drop for Watcher {
     }
 }
 
-fn locked(view: &Mutex<View>) -> MutexGuard<'_, View> {
-    view.lock().unwrap_or_else(PoisonError::into_inner)
+fn locked(state: &Mutex<ProgressState>) -> MutexGuard<'_, ProgressState> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What is known now, `began` being when the verb did.
-fn moment(began: Instant, interrupt: &Interrupt) -> Moment {
+fn process_state(began: Instant, interrupt: &Interrupt) -> ProcessState {
     let silent = longest_wait().filter(|(wait, _)| !matches!(wait, Wait::Look));
-    Moment {
+    ProcessState {
         pulse: pulse::now(),
         wall_s: began.elapsed().as_secs_f64(),
         silent_s: silent.as_ref().map_or(0.0, |(_, since)| since.as_secs_f64()),
@@ -160,18 +161,18 @@ fn moment(began: Instant, interrupt: &Interrupt) -> Moment {
             Wait::Call(what) => Some(what.to_string()),
             Wait::Io { .. } | Wait::Look => None,
         }),
-        stopping: interrupt.raised().then(owed),
+        stopping: interrupt.raised().then(pending_restore),
     }
 }
 
-fn draw(view: &Mutex<View>, over: &AtomicBool, interrupt: &Interrupt) {
+fn draw(state: &Mutex<ProgressState>, over: &AtomicBool, interrupt: &Interrupt) {
     let began = Instant::now();
     while !over.load(Ordering::Relaxed) {
-        let now = moment(began, interrupt);
+        let now = process_state(began, interrupt);
         let lines = {
-            let mut view = locked(view);
-            view.tick(now);
-            if view.has_begun() { view.lines(screen::width()) } else { Vec::new() }
+            let mut state = locked(state);
+            state.tick(now);
+            if state.has_begun() { state.lines(screen::width()) } else { Vec::new() }
         };
         screen::draw(lines);
         std::thread::park_timeout(FRAME);
@@ -179,24 +180,36 @@ fn draw(view: &Mutex<View>, over: &AtomicBool, interrupt: &Interrupt) {
     screen::draw(Vec::new());
 }
 
-fn tell(view: &Mutex<View>, over: &AtomicBool, interrupt: &Interrupt) {
-    let (began, mut last) = (Instant::now(), ToldMoment::default());
+fn print_samples(state: &Mutex<ProgressState>, over: &AtomicBool, interrupt: &Interrupt) {
+    let (began, mut last) = (Instant::now(), None);
     loop {
-        // The last moment is told, too.
+        // Read before the sample, so that the last one is printed too.
         let ends = over.load(Ordering::Relaxed);
-        let now = moment(began, interrupt);
-        let told = {
-            let mut view = locked(view);
-            view.tick(now);
-            view.has_begun().then(|| view.told())
+        let now = process_state(began, interrupt);
+        let sample = {
+            let mut state = locked(state);
+            state.tick(now);
+            state.has_begun().then(|| ProgressEvent::Sample(state.sample()))
         };
-        if let Some(told) = told.filter(|told| *told != last) {
-            told::tell(&Told::Moment(told.clone()), interrupt);
-            last = told;
+        if let Some(sample) = sample.filter(|sample| last.as_ref() != Some(sample)) {
+            print_event(&sample, interrupt);
+            last = Some(sample);
         }
         if ends {
             return;
         }
-        std::thread::park_timeout(TOLD_EVERY);
+        std::thread::park_timeout(SAMPLE_EVERY);
+    }
+}
+
+/// Writes a line at once, as several threads do. A reader that has gone ends the verb as Ctrl-C does: a server that is
+/// killed leaves no test behind that nobody can stop.
+fn print_event(event: &ProgressEvent, interrupt: &Interrupt) {
+    let Ok(mut line) = serde_json::to_vec(event) else { return };
+    line.push(b'\n');
+    let mut stderr = output::stderr().lock();
+    let written = stderr.write_all(&line).and_then(|()| stderr.flush());
+    if written.is_err_and(|error| error.kind() == ErrorKind::BrokenPipe) {
+        interrupt.raise();
     }
 }

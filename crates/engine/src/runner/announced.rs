@@ -38,8 +38,13 @@ pub(super) fn preparing(label: &str) -> String {
 
 /// The name of a test's stage.
 pub(super) fn name(test: &Test, label: &str) -> String {
+    format!("measuring {}", title(test, label))
+}
+
+/// The name of a test's speed.
+pub(super) fn title(test: &Test, label: &str) -> String {
     let step = test.step.as_ref().map_or(String::new(), |step| format!(" ({step})"));
-    format!("measuring {}{step}{label}", test.name)
+    format!("{}{step}{label}", test.name)
 }
 
 /// Loops of a test, discarded ones included.

@@ -65,7 +65,7 @@ pub(super) struct Watch<'a> {
     pub(super) interrupt: &'a Interrupt,
     pub(super) shared: &'a Shared,
     /// Told the bytes of all lanes and the nanoseconds since the start; only the first lane has it.
-    pub(super) tick: Option<&'a mut dyn FnMut(u64, Nanos)>,
+    pub(super) tick: Option<&'a mut dyn FnMut(u64)>,
     /// Decides when the figure is known well enough.
     pub(super) pace: Option<Box<dyn Pace>>,
 }
@@ -262,7 +262,7 @@ impl Lane<'_, '_> {
         pulse::moved(new);
         if let Some(tick) = &mut self.watch.tick {
             self.clock.stands_at(at);
-            tick(all, at - self.measured_from);
+            tick(all);
         }
     }
 

@@ -10,7 +10,7 @@ use crate::target::{Plan, Region, Target, TargetError};
 use cardscope_model::random::mix;
 use cardscope_model::recipe::{Flush, Sharing, Test};
 use cardscope_model::result::Sample;
-use cardscope_model::units::{self, Nanos};
+use cardscope_model::units;
 use std::sync::Barrier;
 use std::sync::atomic::Ordering;
 
@@ -30,7 +30,7 @@ impl Loop<'_> {
         target: &mut dyn Target,
         shared: &Shared,
         pace: Option<Box<dyn Pace>>,
-        tick: &mut dyn FnMut(u64, Nanos),
+        tick: &mut dyn FnMut(u64),
     ) -> Result<Sample, TargetError> {
         let mut lanes = self.lanes(target)?;
         let threads = self.test.name.pattern.threads;
@@ -82,7 +82,7 @@ impl Loop<'_> {
         lanes: Vec<Box<dyn Target>>,
         shared: &Shared,
         pace: Option<Box<dyn Pace>>,
-        tick: &mut dyn FnMut(u64, Nanos),
+        tick: &mut dyn FnMut(u64),
     ) -> Result<Meter, TargetError> {
         let threads = self.test.name.pattern.threads as usize;
         let per_lane = threads / (lanes.len() + 1);

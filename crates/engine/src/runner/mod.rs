@@ -13,10 +13,11 @@ mod recorder;
 mod stream;
 
 use crate::allowance::Allowance;
-use crate::event::{Event, Listener};
+use crate::event::Listener;
 use crate::target::{Plan, Region, Target, TargetError};
 pub use announced::{ends_by_time, stages};
 use cardscope_model::caveat::Caveat;
+use cardscope_model::progress::{ProgressEvent, SpeedFigure};
 use cardscope_model::random::mix;
 use cardscope_model::recipe::{Path, Prepare, RandomDraw, Recipe, Span, Test};
 use cardscope_model::result::TIME_IS_UP;
@@ -165,7 +166,7 @@ impl Pass<'_> {
             seed: self.settings.seed,
         })];
         let shared = Shared::default();
-        let mut tick = |bytes, nanos| self.events.progress(bytes, seconds(nanos));
+        let mut tick = |bytes| self.events.progress(bytes);
         let interrupt = self.settings.interrupt;
         let watch = Watch { interrupt, shared: &shared, tick: Some(&mut tick), pace: None };
         let driven = drive(self.target, &mut stream, 1, block as u32, Limits::default(), watch);
@@ -251,7 +252,10 @@ impl Pass<'_> {
             (moved, nanos) = (moved + counted.0, nanos + counted.1);
         }
         if nanos > 0 {
-            self.events.event(&Event::Figure { what, mb_s: mb_per_s(moved, seconds(nanos)) });
+            self.events.event(&ProgressEvent::Figure(SpeedFigure {
+                what: announced::title(test, self.settings.label),
+                mb_s: mb_per_s(moved, seconds(nanos)),
+            }));
         }
         self.target.caveats().into_iter().for_each(|caveat| self.recorder.caveat(index, caveat));
         let last = index + 1 == self.recipe.tests.len();
@@ -270,7 +274,7 @@ impl Pass<'_> {
         let counted = number >= test.discard_loops;
         let this = Loop { test, region, seed, counted, settings: self.settings };
         let pace = test.until.and_then(|_| self.recorder.pace(index));
-        let mut tick = |bytes, nanos| self.events.progress(bytes, seconds(nanos));
+        let mut tick = |bytes| self.events.progress(bytes);
         let shared = Shared::default();
         let ended = this.run(self.target, &shared, pace, &mut tick);
         self.count(Some(index), &shared);

@@ -49,7 +49,7 @@ impl Procedure for Request {
             scope::begin_journal(self, session, context::salt(options.limits.seed))?;
         }
         let line = scope.plan_line(&options, session);
-        session.events.plan(run::plan(self, &scope, &options).saying(line));
+        session.events.plan(run::plan(self, &scope, &options).with_summary(line));
         report.body.announced_bytes = session.bytes();
         // Until the first byte is written.
         report.body.moved.data_kept = true;

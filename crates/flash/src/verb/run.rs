@@ -8,12 +8,13 @@ use crate::probe as map;
 use crate::probe::{Options, discard};
 use cardscope_device::contents;
 use cardscope_engine::card::{Card, Stop};
-use cardscope_engine::event::{Listener, Plan};
+use cardscope_engine::event::Listener;
 use cardscope_journal::Journal;
 use cardscope_journal::put_back::RESTORING;
 use cardscope_model::card_map::advice::{self, AFTER_DISCARD, Facts, TargetKind};
 use cardscope_model::card_map::profile::profile;
 use cardscope_model::card_map::{MapReport, Measured, Tried};
+use cardscope_model::progress::StagePlan;
 use cardscope_probing::io_size::{PROBE_BLOCK, PROBE_DEPTH};
 use cardscope_probing::write_scope::WriteScope;
 use cardscope_session::card_bytes::CardBytes;
@@ -24,13 +25,13 @@ use cardscope_statistics::io_errors;
 use std::time::Duration;
 
 /// A stage for each property, and for what is tried and put back afterwards.
-pub(super) fn plan(request: &Request, scope: &Scope, options: &Options) -> Plan {
+pub(super) fn plan(request: &Request, scope: &Scope, options: &Options) -> StagePlan {
     let tries_discard = matches!(scope, Scope::Free(_)) && options.only.is_empty();
     let discards = tries_discard.then_some([discard::BEFORE, discard::AFTER]).into_iter().flatten();
     let restoring = matches!(scope, Scope::Saved(_)).then_some(RESTORING);
     let stages = map::stages(options).into_iter().chain(discards).chain(restoring).map(str::to_owned);
     let trials = request.try_file_systems.then(file_systems::stages).into_iter().flatten();
-    Plan::of(stages.chain(trials).map(|stage| (stage, 1.0))).within(request.limits.budget)
+    StagePlan::from_stages(stages.chain(trials).map(|stage| (stage, 1.0))).with_budget(request.limits.budget)
 }
 
 /// Measures, then puts back whatever was overwritten.

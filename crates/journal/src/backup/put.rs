@@ -11,13 +11,13 @@ use crate::put_back::{Compared, PutBack, Shape, differing, unlike};
 use cardscope_engine::card::{Answer, Card, Extent, Stop, extents};
 use cardscope_engine::cause::Cause;
 use cardscope_engine::content::Content;
-use cardscope_engine::event::{Listener, Steps};
+use cardscope_engine::event::{ByteProgress, Listener};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::journal::SavedRange;
 use cardscope_engine::ranges::Ranges;
 use cardscope_engine::target::{Plan, Target};
 use cardscope_model::recipe::Path;
-use cardscope_model::units::{Nanos, seconds};
+use cardscope_model::units::Nanos;
 use std::borrow::Cow;
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
@@ -78,20 +78,20 @@ impl Backup {
 
     fn write_and_compare(&self, card: &mut Card<'_>, events: &mut dyn Listener) -> Result<PutBack, Stop> {
         let mut result = PutBack::default();
-        events.stage(RESTORING, Some(card.bytes()), None);
+        events.restoring_stage(RESTORING, card.bytes());
         events.part(0.0..0.5, "writing", Some(card.bytes()), None);
-        let mut steps = Steps::begin(card.seconds());
+        let mut progress = ByteProgress::default();
         for part in self.parts(card.bytes()) {
             card.go_on()?;
-            self.write(card, part, &mut result, &mut steps, events)?;
+            self.write(card, part, &mut result, &mut progress, events)?;
         }
         card.flush()?;
         card.reopen()?;
         events.part(0.5..1.0, "comparing", Some(card.bytes()), None);
-        let (mut steps, mut first) = (Steps::begin(card.seconds()), Compared::default());
+        let (mut progress, mut first) = (ByteProgress::default(), Compared::default());
         for part in self.parts(card.bytes()) {
-            self.compare(card, part, Shape::Unlike, &mut first, &mut |extent, at| {
-                steps.done(u64::from(extent.len), seconds(at), events);
+            self.compare(card, part, Shape::Unlike, &mut first, &mut |extent, _| {
+                progress.add(u64::from(extent.len), events);
             })?;
         }
         if !first.is_empty() {
@@ -122,14 +122,14 @@ impl Backup {
         card: &mut Card<'_>,
         part: Part,
         result: &mut PutBack,
-        steps: &mut Steps,
+        progress: &mut ByteProgress,
         events: &mut dyn Listener,
     ) -> Result<(), Stop> {
         let Part { start, end, crc } = part;
         let Some(crc) = crc else {
             // What the card does not take is found by the comparison.
-            card.write(extents(start, end, CHUNK), Content::Constant(0), |extent, at, _| {
-                steps.done(u64::from(extent.len), seconds(at), events);
+            card.write(extents(start, end, CHUNK), Content::Constant(0), |extent, _, _| {
+                progress.add(u64::from(extent.len), events);
             })?;
             result.bytes += end - start;
             return Ok(());
@@ -140,7 +140,7 @@ impl Backup {
                     card.put_back(from, &bytes[(from - start) as usize..(to - start) as usize])?;
                     result.bytes += to - from;
                 }
-                steps.done(end - start, card.seconds(), events);
+                progress.add(end - start, events);
             }
             Err(why) => result.unreadable.push((SavedRange { offset: start, len: end - start }, why)),
         }

@@ -6,7 +6,7 @@ use crate::error::Error;
 use cardscope_engine::card::{Answer, Card, Extent, Stop, extents};
 use cardscope_engine::cause::Cause;
 use cardscope_engine::content::{Content, first_difference};
-use cardscope_engine::event::{Listener, Steps};
+use cardscope_engine::event::{ByteProgress, Listener};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::journal::JournalError;
 use cardscope_engine::pending::{Debt, owing};
@@ -14,7 +14,7 @@ use cardscope_engine::target::{Target, TargetInfo};
 use cardscope_files::{Draft, FileError, Folder, Identity};
 use cardscope_model::report::Moved;
 use cardscope_model::suspect_reader::{ReadDifference, ReadRequest, ReadStage, SuspectReader};
-use cardscope_model::units::{BinarySize, Size, seconds};
+use cardscope_model::units::{BinarySize, Size};
 use cardscope_model::verify::IoError;
 use std::ffi::OsString;
 use std::fs::File;
@@ -217,9 +217,9 @@ impl<'f> Taking<'f> {
     fn whole(&mut self, card: &mut Card<'_>, events: &mut dyn Listener) -> Result<Vec<Extent>, Stop> {
         let bytes = card.bytes();
         events.stage(SAVING, Some(bytes), None);
-        let mut steps = Steps::begin(card.seconds());
+        let mut progress = ByteProgress::default();
         let mut failed = Vec::new();
-        card.read(extents(0, bytes, CHUNK), Content::Constant(0), |extent, at, answer| {
+        card.read(extents(0, bytes, CHUNK), Content::Constant(0), |extent, _, answer| {
             match answer {
                 Answer::Same => {}
                 Answer::Differs { bytes, .. } => {
@@ -229,7 +229,7 @@ impl<'f> Taking<'f> {
                 }
                 Answer::Failed(_) => failed.push(extent),
             }
-            steps.done(u64::from(extent.len), seconds(at), events);
+            progress.add(u64::from(extent.len), events);
             Ok(())
         })?;
         Ok(failed)
@@ -249,7 +249,7 @@ impl<'f> Taking<'f> {
         let bytes = card.bytes();
         let head = u64::from(COMPARED_HEAD).min(bytes);
         events.stage(COMPARING, Some(bytes), None);
-        let mut steps = Steps::begin(card.seconds());
+        let mut progress = ByteProgress::default();
         let (mut saved, mut reads, mut failed) = (vec![0; COMPARED as usize], 0, Vec::new());
         // What is zero was not written: the image is as long as the card from here on.
         self.image.set_len(bytes).map_err(|e| Stop::Journal(JournalError(e.into())))?;
@@ -263,13 +263,13 @@ impl<'f> Taking<'f> {
             Err(Stop::SuspectReader(Box::new(differing(second, second.offset + at as u64, reads))))
         };
         let requests = extents(0, head, COMPARED_HEAD).chain(extents(head, bytes, COMPARED));
-        card.read(requests, Content::Buffer, |second, at, answer| {
+        card.read(requests, Content::Buffer, |second, _, answer| {
             match answer {
                 Answer::Differs { bytes, .. } => is_saved(second, bytes)?,
                 Answer::Failed(_) => failed.push(second),
                 Answer::Same => {}
             }
-            steps.done(u64::from(second.len), seconds(at), events);
+            progress.add(u64::from(second.len), events);
             Ok(())
         })?;
         finely(card, &failed, is_saved)

@@ -4,13 +4,14 @@
 
 use crate::request::{Request, fill_in, restore_range};
 use cardscope_engine::card::{Card, Stop};
-use cardscope_engine::event::{Listener, Plan};
+use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::journal::{Journal as _, SavedRange};
 use cardscope_journal::put_back::{RESTORING, compare, joined, put_back};
 use cardscope_journal::search::{SEARCHING, search};
 use cardscope_journal::survey::{Extent, Newer, Survey, survey};
 use cardscope_journal::{Completeness, Journal, Part};
+use cardscope_model::progress::StagePlan;
 use cardscope_model::restore::{RecognisedBy, RestoreReport, RestoreSource};
 use cardscope_model::shell::{quoted, quoted_path};
 use cardscope_model::units::{Capacity, Size};
@@ -60,7 +61,7 @@ pub(super) fn restore(
     let named = size_and_identity(&journal, &opened, &target)?;
     let failing = |stop| failure(stop, file);
     let mut card = Card::new(opened.target.as_mut(), interrupt, BLOCK, DEPTH).map_err(failing)?;
-    events.plan(Plan::of([(COMPARING, 0.2), (RESTORING, 0.6), (SEARCHING, 0.2)]));
+    events.plan(StagePlan::from_stages([(COMPARING, 0.2), (RESTORING, 0.6), (SEARCHING, 0.2)]));
     events.stage(COMPARING, Some(report.saved_bytes), None);
     let (survey, newer) = match survey(&mut card, &mut journal, Extent::All, 0) {
         Ok(found) => found,

@@ -24,4 +24,4 @@ pub use imports::{FileName, ImportOrder, Imported, ImportedFile, Upload};
 pub use recipes::{Recipe, RecipeCheck, RecipeLine, RecipeText, Recipes};
 pub use sessions::{Session, SessionLine, Sessions, Window};
 pub use simulated::{Knob, SimulatedCard, SimulatedCards, SimulatedLine};
-pub use tasks::{State, Task, TaskMoment, Tasks};
+pub use tasks::{State, Task, TaskSample, Tasks};

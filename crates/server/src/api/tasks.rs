@@ -1,6 +1,6 @@
 //! Tests that were ordered.
 
-use cardscope_model::live::{Figure, Found, Moment, Stage};
+use cardscope_model::progress::{FindingSummary, PlannedStage, ProgressSample, SpeedFigure};
 use cardscope_model::report::Tone;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -44,15 +44,15 @@ pub struct Task {
     /// When it ended.
     pub ended_at: Option<String>,
     /// The stages that are planned.
-    pub plan: Vec<Stage>,
+    pub plan: Vec<PlannedStage>,
     /// What it writes and what becomes of the card's data, in a line.
     pub says: String,
     /// Where it is now.
-    pub moment: Option<Moment>,
+    pub moment: Option<ProgressSample>,
     /// Conclusions so far.
-    pub findings: Vec<Found>,
+    pub findings: Vec<FindingSummary>,
     /// Speeds so far.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<SpeedFigure>,
     /// What was said.
     pub notes: Vec<String>,
     /// The answer, once it ended.
@@ -70,7 +70,7 @@ pub struct Task {
     pub restores: bool,
     /// Where it was over time, thinned to at most 600 moments; only where one task is asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub moments: Vec<Moment>,
+    pub moments: Vec<ProgressSample>,
 }
 
 /// Tasks, newest first.
@@ -82,10 +82,11 @@ pub struct Tasks {
 
 /// A moment of a task, as an event.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct TaskMoment {
+#[schema(as = TaskMoment)]
+pub struct TaskSample {
     /// The task.
     pub task: String,
     /// Where it is.
     #[serde(flatten)]
-    pub moment: Moment,
+    pub moment: ProgressSample,
 }

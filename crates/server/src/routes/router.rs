@@ -1,7 +1,7 @@
 //! Every route, by the thing that it is about.
 
 use super::{analysis, cards, devices, events, host, imports, recipes, sessions, simulated, tasks};
-use crate::api::{Problem, TaskMoment};
+use crate::api::{Problem, TaskSample};
 use crate::state::Server;
 use std::sync::Arc;
 use utoipa::OpenApi;
@@ -14,7 +14,7 @@ use utoipa_axum::routes;
         title = "Cardscope",
         description = "Tests of memory cards: ordered, watched, listed and published. Sizes are bytes, times seconds, speeds MB/s (10^6 bytes a second), temperatures °C."
     ),
-    components(schemas(TaskMoment, Problem)),
+    components(schemas(TaskSample, Problem)),
     security(("token" = []))
 )]
 struct Head;

@@ -2,7 +2,7 @@
 //! with it and nothing else; speed and waits, which a process counts as a whole, are those of one card; and where the server
 //! dies, the verb finds its reader gone, puts the card's data back and ends.
 
-use cardscope_model::live::Told;
+use cardscope_model::progress::ProgressEvent;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::ffi::OsString;
@@ -64,13 +64,13 @@ impl Running {
     }
 
     /// Hears it to its end.
-    pub(super) fn hear(mut self, mut told: impl FnMut(Told)) -> Ended {
+    pub(super) fn hear(mut self, mut told: impl FnMut(ProgressEvent)) -> Ended {
         let document = self.0.stdout.take().map(|stdout| std::thread::spawn(move || document(stdout)));
         if let Some(stderr) = self.0.stderr.take() {
             let mut stderr = BufReader::new(stderr);
             while let Some(line) = line(&mut stderr) {
                 // What is no event was said by whatever the verb started, or is its last word.
-                let note = |_| Told::Note { text: line.clone() };
+                let note = |_| ProgressEvent::Note { text: line.clone() };
                 told(serde_json::from_str(&line).unwrap_or_else(note));
             }
         }
@@ -119,7 +119,7 @@ mod tests {
         let launch = Launch { program: Path::new("/bin/sh"), arguments, archive: None };
         let mut heard = Vec::new();
         let ended = launch.start().unwrap().hear(|told| heard.push(told));
-        let note = |text: &str| Told::Note { text: text.to_owned() };
+        let note = |text: &str| ProgressEvent::Note { text: text.to_owned() };
         assert_eq!(heard, [note("a"), note("plain")]);
         assert_eq!((ended.status, ended.document["answer"].as_str()), (Some(3), Some("x")));
     }

@@ -6,14 +6,14 @@ mod memory;
 pub(crate) mod order;
 mod track;
 
-use crate::api::{State, Task, TaskMoment};
+use crate::api::{State, Task, TaskSample};
 use crate::claim::Claim;
 use crate::hub::Hub;
 use crate::locked::lock;
 use crate::records;
 use crate::uploads::SentText;
 use cardscope_identity::verb as identify;
-use cardscope_model::live::Told;
+use cardscope_model::progress::{ProgressEvent, StagePlan};
 use cardscope_model::report::ExitStatus;
 use cardscope_model::report::Tone;
 use cardscope_session::frame::Failure;
@@ -258,15 +258,15 @@ impl Tasks {
         self.remember();
     }
 
-    fn told(&self, id: &str, told: Told) {
-        if let Told::Moment(moment) = told {
+    fn told(&self, id: &str, told: ProgressEvent) {
+        if let ProgressEvent::Sample(moment) = told {
             self.with(id, |entry| {
                 entry.track.push(&moment);
                 entry.task.moment = Some(moment.clone());
             });
-            return self.hub.tell("moment", &TaskMoment { task: id.to_owned(), moment });
+            return self.hub.tell("moment", &TaskSample { task: id.to_owned(), moment });
         }
-        let stored = matches!(told, Told::Stored { .. });
+        let stored = matches!(told, ProgressEvent::Stored { .. });
         self.with(id, |entry| entry.hear(told));
         self.changed(id);
         if stored {
@@ -341,21 +341,26 @@ impl Inner {
 }
 
 impl Entry {
-    fn hear(&mut self, told: Told) {
+    fn hear(&mut self, told: ProgressEvent) {
         let task = &mut self.task;
         match told {
-            Told::Plan { stages, says } => {
+            ProgressEvent::Plan(StagePlan { stages, says, .. }) => {
                 task.plan = stages;
                 if !says.is_empty() {
                     task.says = says;
                 }
             }
-            Told::Stored { session } => task.session = Some(session),
-            Told::Figure(figure) => push(&mut task.figures, figure),
-            Told::Found(found) if task.findings.contains(&found) => {}
-            Told::Found(found) => push(&mut task.findings, found),
-            Told::Note { text } => push(&mut task.notes, text),
-            Told::Moment(moment) => task.moment = Some(moment),
+            ProgressEvent::Stored { session } => task.session = Some(session),
+            ProgressEvent::Figure(figure) => push(&mut task.figures, figure),
+            ProgressEvent::Finding(found) if task.findings.contains(&found) => {}
+            ProgressEvent::Finding(found) => push(&mut task.findings, found),
+            ProgressEvent::Note { text } => push(&mut task.notes, text),
+            // Samples are taken in `told`, and the others never leave the child.
+            ProgressEvent::Sample(_)
+            | ProgressEvent::Stage(_)
+            | ProgressEvent::Phase { .. }
+            | ProgressEvent::Bytes(_)
+            | ProgressEvent::Wait(_) => {}
         }
     }
 

@@ -1,6 +1,6 @@
 //! Where a task was over time, in a bounded number of moments: when there are too many, every second one goes.
 
-use cardscope_model::live::Moment;
+use cardscope_model::progress::ProgressSample;
 
 /// Moments that are kept at most.
 const MOST: usize = 600;
@@ -11,13 +11,13 @@ const EVERY_S: f64 = 0.2;
 /// Moments over time.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Track {
-    moments: Vec<Moment>,
+    moments: Vec<ProgressSample>,
     every_s: f64,
 }
 
 impl Track {
     /// Takes one, unless it comes too soon after the last.
-    pub(super) fn push(&mut self, moment: &Moment) {
+    pub(super) fn push(&mut self, moment: &ProgressSample) {
         self.every_s = self.every_s.max(EVERY_S);
         if self.moments.last().is_some_and(|last| moment.at < last.at + self.every_s) {
             return;
@@ -34,7 +34,7 @@ impl Track {
     }
 
     /// All of them.
-    pub(super) fn moments(&self) -> Vec<Moment> {
+    pub(super) fn moments(&self) -> Vec<ProgressSample> {
         self.moments.clone()
     }
 }
@@ -47,7 +47,7 @@ mod tests {
     fn a_day_of_moments_stays_small_and_spans_the_day() {
         let mut track = Track::default();
         for tick in 0..432_000_u32 {
-            track.push(&Moment { at: f64::from(tick) * 0.2, ..Moment::default() });
+            track.push(&ProgressSample { at: f64::from(tick) * 0.2, ..ProgressSample::default() });
         }
         let moments = track.moments();
         assert!(moments.len() <= MOST && moments.len() > MOST / 3, "{}", moments.len());

@@ -17,7 +17,7 @@ use crate::opened::{Opened, TargetType};
 use crate::opening::{self, Resolved};
 use crate::recorder::{self, Recorder};
 use cardscope_engine::card::{Card, Stop};
-use cardscope_engine::event::{Event, Listener, Within};
+use cardscope_engine::event::{Listener, NestedListener};
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::journal::Journal as _;
 use cardscope_engine::target::Region;
@@ -27,6 +27,7 @@ use cardscope_journal::returned::{self, Returned};
 use cardscope_model::caveat::{self, Caveat};
 use cardscope_model::condition::Condition;
 use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::progress::ProgressEvent;
 use cardscope_model::random;
 use cardscope_model::report::{Header, Moved, Next};
 use cardscope_model::shell::quoted;
@@ -208,7 +209,7 @@ pub fn perform<P: Procedure>(
     keep_no_clean_verdict(&mut report, failure.as_ref());
     report.header.next.splice(0..0, waiting(&report.header.findings));
     for finding in &report.header.findings {
-        session.events.event(&Event::Found(finding.clone()));
+        session.events.event(&ProgressEvent::Finding(finding.into()));
     }
     Ok(session.close(report, failure))
 }
@@ -269,7 +270,7 @@ impl Session<'_> {
     /// Runs another verb as a part of this one, on the card that is open; it has its own row in the archive.
     pub fn part<P: Procedure>(&mut self, procedure: &P) -> Result<Outcome<Report<P::Body>>> {
         procedure.check(self.opened.target_type())?;
-        perform(procedure, self.opened, self.interrupt, &mut Within::new(self.events))
+        perform(procedure, self.opened, self.interrupt, &mut NestedListener::new(self.events))
     }
 
     /// Starts the journal in which up to `room` bytes are saved before they are overwritten; `salt` is that of the stamps
@@ -321,7 +322,7 @@ impl Session<'_> {
         let identity = self.opened.identity.as_ref();
         let start = recorder::start(self.verb, &header.target, header.seed, &self.opened.condition, identity);
         let recorder = Recorder::of(self.common.archive.named(), &more(start))?;
-        self.events.event(&Event::Stored(recorder.name()));
+        self.events.event(&ProgressEvent::Stored { session: recorder.name() });
         header.session = Some(recorder.name());
         (self.recorder, self.recorded) = (Some(recorder), true);
         Ok(())

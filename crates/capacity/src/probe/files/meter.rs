@@ -66,11 +66,6 @@ impl Meter {
         })
     }
 
-    /// Seconds so far.
-    pub(super) fn seconds(&self) -> f64 {
-        self.seconds
-    }
-
     /// Bytes so far.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes

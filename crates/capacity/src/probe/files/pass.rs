@@ -7,10 +7,11 @@ use cardscope_engine::card::{Card, Stop};
 use cardscope_engine::cause::Cause;
 use cardscope_engine::content::Content;
 use cardscope_engine::content::h2w::FILE_BYTES;
-use cardscope_engine::event::{Listener, Plan};
+use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::Target;
 use cardscope_model::caveat::{self, Caveat};
+use cardscope_model::progress::StagePlan;
 use cardscope_model::report::Moved;
 use cardscope_model::units::Size;
 use cardscope_model::verify::FileResult;
@@ -197,7 +198,7 @@ impl<'a, F: TestFolder> Pass<'a, F> {
     }
 
     /// What will be done.
-    pub fn plan(&mut self, plan: Plan) {
+    pub fn plan(&mut self, plan: StagePlan) {
         self.events.plan(plan);
     }
 
@@ -228,11 +229,11 @@ impl<'a, F: TestFolder> Pass<'a, F> {
     /// So many bytes were written to a file by then, seconds of its target's clock.
     pub(super) fn wrote(&mut self, clock: f64, bytes: u64) {
         self.write_meter.moved(clock, bytes);
-        self.events.progress(self.write_meter.bytes(), self.write_meter.seconds());
+        self.events.progress(self.write_meter.bytes());
     }
 
     pub(super) fn read(&mut self) {
-        self.events.progress(self.read_meter.bytes(), self.read_meter.seconds());
+        self.events.progress(self.read_meter.bytes());
     }
 
     /// Takes over what a file's target says of how its I/O went.

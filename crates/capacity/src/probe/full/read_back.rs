@@ -2,7 +2,7 @@
 
 use super::pass::Pass;
 use cardscope_engine::card::{Extent, Stop, extents};
-use cardscope_model::units::{Size, seconds};
+use cardscope_model::units::Size;
 use cardscope_model::verify::SectorFound;
 use cardscope_probing::ledger::{Bad, Seen};
 use cardscope_probing::reading::{bad_in_both, read_judged, read_patiently};
@@ -48,7 +48,6 @@ impl Pass<'_, '_> {
     /// Reads `[0, end)`.
     pub(super) fn read_all(&mut self, end: u64) -> Result<(), Stop> {
         self.events.stage(READING, Some(end), None);
-        let phase = self.card.seconds();
         let mut at = 0;
         while at < end {
             let spent = self.card.seconds() - self.began;
@@ -59,7 +58,7 @@ impl Pass<'_, '_> {
                 break;
             }
             let to = (at + RANGE).min(end);
-            self.read_range(at, to, phase)?;
+            self.read_range(at, to)?;
             at = to;
             self.seen.read_to = at;
         }
@@ -73,8 +72,8 @@ impl Pass<'_, '_> {
         self.third_time(false)
     }
 
-    /// Reads and judges a range; `phase` is when the reading began, for the progress.
-    fn read_range(&mut self, from: u64, to: u64, phase: f64) -> Result<(), Stop> {
+    /// Reads and judges a range.
+    fn read_range(&mut self, from: u64, to: u64) -> Result<(), Stop> {
         let mut doubts = Vec::new();
         let (stamped, block) = (self.stamped(), self.card.block());
         let (chart, events) = (&mut self.chart, &mut *self.events);
@@ -84,7 +83,7 @@ impl Pass<'_, '_> {
         read_patiently(self.card, extents(from, to, block), stamped, patience, |extent, at, seen| {
             chart.read.ended(extent.offset, u64::from(extent.len), at);
             moved += u64::from(extent.len);
-            events.progress(moved, seconds(at) - phase);
+            events.progress(moved);
             if seen.iter().any(|s| s.found != SectorFound::Expected) {
                 doubts.push(Doubt { extent, seen: seen.to_vec() });
             }

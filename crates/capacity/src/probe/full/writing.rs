@@ -35,13 +35,12 @@ impl Pass<'_, '_> {
         let first = self.settings.resumed_at / cut.bytes;
         let count = self.seen.card_bytes.div_ceil(cut.bytes);
         self.events.stage(WRITING, Some(self.seen.card_bytes), None);
-        let phase = self.card.seconds();
         for index in first..count {
             let (from, to) = cut.range(index);
             let from = from.max(self.settings.resumed_at);
             let to = self.allowed(from, to);
             if from < to {
-                let to = self.write_range(from, to, phase)?;
+                let to = self.write_range(from, to)?;
                 self.seen.written = to;
                 written(to);
             }
@@ -114,7 +113,7 @@ impl Pass<'_, '_> {
     }
 
     /// Writes a range, or what of it the budget has time for; gives its end.
-    fn write_range(&mut self, from: u64, to: u64, phase: f64) -> Result<u64, Stop> {
+    fn write_range(&mut self, from: u64, to: u64) -> Result<u64, Stop> {
         let over = Cell::new(false);
         // As long as it is not known how fast the card reads, half of the time is for that.
         let share = if self.reads_at.is_some() { 1.0 } else { UNKNOWN_READS_SHARE };
@@ -139,7 +138,7 @@ impl Pass<'_, '_> {
                 }
             }
             reached = reached.max(extent.end());
-            events.progress(reached, seconds(at) - phase);
+            events.progress(reached);
         })?;
         let all = failed.len() as u64 >= (to - from).div_ceil(u64::from(block)) && failed.len() > 1;
         if !self.write_stubborn(&failed)? && all {

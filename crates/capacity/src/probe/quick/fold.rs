@@ -157,7 +157,7 @@ impl Quick<'_, '_> {
                 break;
             }
             run.grow(&mut self.stamper, size)?;
-            self.stamper.context.events.progress(size, seconds);
+            self.stamper.context.events.progress(size);
             let look = run.look(&mut self.stamper)?;
             lost |= mostly_lost(&look.old);
             if lost && size >= least.min(most) {

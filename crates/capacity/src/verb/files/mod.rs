@@ -11,10 +11,10 @@ use super::Request;
 use crate::probe::files;
 use crate::probe::files::FilesError;
 use cardscope_device::held::Held;
-use cardscope_engine::event::Plan;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_model::caveat;
 use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::progress::StagePlan;
 use cardscope_model::units::Size;
 use cardscope_model::verify::{FilesReport, VerifyReport};
 use cardscope_session::error::{Failure, Result};
@@ -96,7 +96,7 @@ fn carry_out(
             request.common.target
         ),
     };
-    pass.plan(Plan::of(stages).within(request.limits.budget).saying(line));
+    pass.plan(StagePlan::from_stages(stages).with_budget(request.limits.budget).with_summary(line));
     if request.read_only {
         let (there, alike) = (pass.folder.folder.there.clone(), pass.folder.folder.alike.clone());
         pass.take(&there, &alike);

@@ -2,8 +2,9 @@
 //! test a card there: whatever he does and whenever, no file outside is written, cut, extended or removed.
 
 use super::super::Request;
-use cardscope_engine::event::{Event, Listener};
+use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_model::progress::ProgressEvent;
 use cardscope_model::verify::VerifyReport;
 use cardscope_session::consent::Beforehand;
 use cardscope_session::frame::{Common, Limits, Outcome, execute};
@@ -94,8 +95,8 @@ struct Attacker<'a> {
 }
 
 impl Listener for Attacker<'_> {
-    fn event(&mut self, event: &Event) {
-        if matches!(event, Event::Progress { .. }) {
+    fn event(&mut self, event: &ProgressEvent) {
+        if matches!(event, ProgressEvent::Bytes(_)) {
             self.moved = self.events;
         }
         if let Some((attack, at)) = self.attack

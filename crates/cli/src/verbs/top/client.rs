@@ -6,8 +6,8 @@ use cardscope_device::watching::Counters;
 use cardscope_host::verb::observe;
 use cardscope_identity::verb as identify;
 use cardscope_identity::verb::ListRequest;
-use cardscope_model::live::Moment;
-use cardscope_server::api::{Device, Devices, Host, Problem, Task, TaskMoment, Tasks};
+use cardscope_model::progress::ProgressSample;
+use cardscope_server::api::{Device, Devices, Host, Problem, Task, TaskSample, Tasks};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::HashMap;
@@ -60,13 +60,13 @@ pub(super) enum News {
         tasks: Vec<Task>,
     },
     Task(Box<Task>),
-    Moment(TaskMoment),
+    Moment(TaskSample),
     Forgotten(String),
     Devices(Vec<Device>),
     /// A test over time, as far as it is known.
     Track {
         task: String,
-        moments: Vec<Moment>,
+        moments: Vec<ProgressSample>,
     },
     /// Devices of this computer, without a server.
     Here {

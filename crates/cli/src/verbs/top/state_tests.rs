@@ -1,7 +1,7 @@
 use super::super::client::Traffic;
 use super::super::testing::*;
 use super::*;
-use cardscope_server::api::TaskMoment;
+use cardscope_server::api::TaskSample;
 
 fn names(state: &State) -> Vec<String> {
     state
@@ -168,13 +168,13 @@ fn days_of_tests_take_no_more_room_than_an_hour() {
             &mut state,
             News::Task(Box::new(Task { state: Progress::Complete, ..task(&id, "info", "sim:a", "A") })),
         );
-        hear(&mut state, News::Moment(TaskMoment { task: id, moment: moment(1.0) }));
+        hear(&mut state, News::Moment(TaskSample { task: id, moment: moment(1.0) }));
     }
     assert_eq!(
         (state.tasks.len(), state.tracks.len(), state.rows().len()),
         (MOST_TASKS, MOST_TASKS, MOST_ENDED)
     );
-    hear(&mut state, News::Moment(TaskMoment { task: "unknown".to_owned(), moment: moment(1.0) }));
+    hear(&mut state, News::Moment(TaskSample { task: "unknown".to_owned(), moment: moment(1.0) }));
     assert_eq!(state.tracks.len(), MOST_TASKS, "a test that nobody knows has no course");
 }
 

@@ -3,9 +3,9 @@
 use super::client::{Link, News};
 use super::state::State;
 use cardscope_model::finding::Weight;
-use cardscope_model::live::{Figure, Found, Moment, Stage};
+use cardscope_model::progress::{FindingSummary, PlannedStage, ProgressSample, SpeedFigure};
 use cardscope_model::report::Tone;
-use cardscope_server::api::{Device, State as Progress, Task, TaskMoment};
+use cardscope_server::api::{Device, State as Progress, Task, TaskSample};
 
 pub(super) fn device(name: &str, model: &str, bytes: u64) -> Device {
     Device {
@@ -40,14 +40,14 @@ pub(super) fn task(id: &str, verb: &str, target: &str, title: &str) -> Task {
         state: Progress::Running,
         queued_at: "2026-05-01T12:00:00Z".to_owned(),
         started_at: Some("2026-05-01T12:00:01Z".to_owned()),
-        plan: plan.map(|name| Stage { name: name.to_owned(), weight: 1.0 }).to_vec(),
+        plan: plan.map(|name| PlannedStage { name: name.to_owned(), weight: 1.0 }).to_vec(),
         says: "Writes 540 MB and restores what was there.".to_owned(),
         ..Task::default()
     }
 }
 
-pub(super) fn moment(at: f64) -> Moment {
-    Moment {
+pub(super) fn moment(at: f64) -> ProgressSample {
+    ProgressSample {
         at,
         stage: "writing".to_owned(),
         stage_number: 2,
@@ -79,7 +79,7 @@ pub(super) fn served(devices: Vec<Device>, tasks: Vec<Task>) -> State {
 pub(super) fn goes_on(state: &mut State, task: &str, seconds: u32) {
     for at in 0..seconds * 5 {
         let moment = moment(f64::from(at) / 5.0);
-        hear(state, News::Moment(TaskMoment { task: task.to_owned(), moment }));
+        hear(state, News::Moment(TaskSample { task: task.to_owned(), moment }));
     }
 }
 
@@ -91,12 +91,12 @@ pub(super) fn two_running() -> State {
         device("sdb", "Samsung EVO", 64_000_000_000),
     ];
     let mut first = task("1", "check", "/dev/sda", "SanDisk Extreme, 256 GB");
-    first.findings = vec![Found {
+    first.findings = vec![FindingSummary {
         weight: Weight::Hint,
         verdict: "The card slows down after 12 GB.".to_owned(),
         advice: Some("Let it rest before long recordings.".to_owned()),
     }];
-    first.figures = vec![Figure { what: "SEQ1M Q8T1 read".to_owned(), mb_s: 93.4 }];
+    first.figures = vec![SpeedFigure { what: "SEQ1M Q8T1 read".to_owned(), mb_s: 93.4 }];
     let second = task("2", "sustain", "/dev/sdb", "Samsung EVO, 64 GB");
     let mut state = served(devices, vec![first, second]);
     goes_on(&mut state, "1", 120);
@@ -117,7 +117,7 @@ pub(super) fn finished_fake() -> State {
         answer: Some("FAKE: holds 52 GB of 1 TB. Return it.".to_owned()),
         tone: Some(Tone::Bad),
         session: Some("0197".to_owned()),
-        findings: vec![Found {
+        findings: vec![FindingSummary {
             weight: Weight::Bad,
             verdict: "Writes beyond 52 GB are lost (limbo, 99.9 %).".to_owned(),
             advice: Some("Return it.".to_owned()),
@@ -143,17 +143,18 @@ pub(super) fn hostile() -> State {
     let path = device.path.clone();
     let mut on_it = task("1", &long, &path, &long);
     (on_it.says, on_it.answer, on_it.error) = (long.clone(), Some(long.clone()), Some(long.clone()));
-    on_it.findings = vec![Found { weight: Weight::Bad, verdict: long.clone(), advice: Some(long.clone()) }];
-    on_it.figures = vec![Figure { what: long.clone(), mb_s: f64::MAX }];
+    on_it.findings =
+        vec![FindingSummary { weight: Weight::Bad, verdict: long.clone(), advice: Some(long.clone()) }];
+    on_it.figures = vec![SpeedFigure { what: long.clone(), mb_s: f64::MAX }];
     on_it.notes = vec![long.clone()];
-    on_it.plan = vec![Stage { name: long.clone(), weight: f64::NAN }];
+    on_it.plan = vec![PlannedStage { name: long.clone(), weight: f64::NAN }];
     let ended = Task {
         state: Progress::Failed,
         ..Task { id: "0".to_owned(), target: long.clone(), ..on_it.clone() }
     };
     let mut state = served(vec![device, self::device("sdb", "SanDisk", 64_000_000_000)], vec![on_it, ended]);
     state.computer = long.clone();
-    let odd = Moment {
+    let odd = ProgressSample {
         stage: long.clone(),
         phase: long.clone(),
         waits_for: Some(long),
@@ -169,8 +170,8 @@ pub(super) fn hostile() -> State {
         ..moment(0.0)
     };
     for at in [0.0, 1.0, 1e300] {
-        let moment = Moment { at, ..odd.clone() };
-        hear(&mut state, News::Moment(TaskMoment { task: "1".to_owned(), moment }));
+        let moment = ProgressSample { at, ..odd.clone() };
+        hear(&mut state, News::Moment(TaskSample { task: "1".to_owned(), moment }));
     }
     state
 }

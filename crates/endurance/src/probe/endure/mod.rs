@@ -133,7 +133,7 @@ fn write(
 ) -> Result<Written, Stop> {
     events.stage(&stage(settings.number), None, None);
     events.part(0.0..0.5, "writing", Some(settings.span), None);
-    let (block, began) = (u64::from(card.block()), card.seconds());
+    let block = u64::from(card.block());
     let count = settings.span.div_ceil(block);
     let order = Permutation::new(count, seed);
     let content = Stamped { salt: settings.salt, generation: settings.number }.content();
@@ -152,7 +152,7 @@ fn write(
                 None => written.bytes += u64::from(extent.len),
                 Some(_) => failed += 1,
             }
-            events.progress(written.bytes, at as f64 / 1e9 - began);
+            events.progress(written.bytes);
         })?;
         written.failed += failed;
         dead_groups = if failed == end - group { dead_groups + 1 } else { 0 };
@@ -179,7 +179,7 @@ fn read(
     events: &mut dyn Listener,
 ) -> Result<Read, Stop> {
     events.part(0.5..1.0, "reading", Some(settings.span), None);
-    let (block, began) = (u64::from(card.block()), card.seconds());
+    let block = u64::from(card.block());
     let count = settings.span.div_ceil(block);
     let order = Permutation::new(count, mix(seed ^ READING));
     let stamped = Stamped { salt: settings.salt, generation: settings.number };
@@ -189,9 +189,9 @@ fn read(
         let end = (group + GROUP).min(count);
         let list = (group..end).map(|at| extent(&order, at, block, settings.span));
         let mut doubts: Vec<(Extent, Vec<Seen>)> = Vec::new();
-        read_judged(card, list, stamped, |extent, at, seen| {
+        read_judged(card, list, stamped, |extent, _, seen| {
             done.bytes += u64::from(extent.len);
-            events.progress(done.bytes, at as f64 / 1e9 - began);
+            events.progress(done.bytes);
             if seen.iter().any(|s| s.found != SectorFound::Expected) {
                 doubts.push((extent, seen.to_vec()));
             }

@@ -7,8 +7,8 @@ use super::run::Run;
 use crate::judge::series::Experiment;
 use crate::judge::series::{Causes, ROUNDS, Slice, causes, steady};
 use cardscope_engine::card::{Stop, extents};
-use cardscope_engine::event::{Plan, Takes};
 use cardscope_engine::target::Direction;
+use cardscope_model::progress::{PlannedDuration, StagePlan};
 use cardscope_model::statistics::median;
 use cardscope_model::sustain::{EventKind, Phase, Work};
 
@@ -79,7 +79,7 @@ const WRITING_AGAIN: &str = "writing again";
 const READING: &str = "reading in order";
 
 /// What it will do, by the clock: whatever is not needed is passed over.
-pub fn plan(options: &Options) -> Plan {
+pub fn plan(options: &Options) -> StagePlan {
     let main = main_seconds(options);
     let rest = options.duration.as_secs_f64() - main;
     let mut stages = vec![(words(options), main)];
@@ -95,7 +95,7 @@ pub fn plan(options: &Options) -> Plan {
         }
         stages.push((READING, reading));
     }
-    Plan { takes: Takes::Weights, long: true, ..Plan::of(stages) }
+    StagePlan { duration: PlannedDuration::SumOfWeights, long: true, ..StagePlan::from_stages(stages) }
 }
 
 /// Seconds of the workload itself; a run that is too short for what follows is all workload.
@@ -127,8 +127,7 @@ fn prepare(run: &mut Run<'_, '_>) -> Result<(), Stop> {
             }
             break;
         }
-        let now = run.now();
-        run.context.events.progress(written, now);
+        run.context.events.progress(written);
     }
     (run.record.written, run.prepared) = (written, written);
     run.context.flush()

@@ -346,7 +346,7 @@ impl<'s, 't> Run<'s, 't> {
             t2_transitions: transitions.map(|t| t.1),
             ..Sample::default()
         });
-        self.context.events.progress(self.moved(), at_s);
+        self.context.events.progress(self.moved());
         self.log.sample(&sample)?;
         self.record.samples.push(sample);
         Ok(())

@@ -7,11 +7,11 @@ pub use request::Request;
 
 use crate::probe::endure::{Ended, RoundSettings, projection, round, stage};
 use cardscope_engine::card::Stop;
-use cardscope_engine::event::Plan;
 use cardscope_engine::target::TargetError;
 use cardscope_journal::backup;
 use cardscope_model::endure::{Endurance, EndureReport, EndureRound};
 use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::progress::StagePlan;
 use cardscope_model::report::Moved;
 use cardscope_model::units::{Size, Speed};
 use cardscope_model::verify::answers_change;
@@ -45,7 +45,7 @@ impl Procedure for Request {
             true => resuming::resume(self, session, report)?,
             false => begin(self, session, report)?,
         };
-        session.events.plan(plan(self, report).saying(plan_line(report, self)));
+        session.events.plan(plan(self, report).with_summary(plan_line(report, self)));
         let span = Some((0, report.body.span_bytes));
         session.back_up(self.backup.as_deref(), span, &mut report.body.moved)?;
         session.begin_row(report)?;
@@ -57,16 +57,16 @@ impl Procedure for Request {
 }
 
 /// A stage for each round, where it is known how many there are, and an image before and after.
-fn plan(request: &Request, report: &EndureReport) -> Plan {
+fn plan(request: &Request, report: &EndureReport) -> StagePlan {
     let image = |stage: &str| request.backup.as_ref().map(|_| (stage.to_owned(), 1.0));
     let left = request.rounds.map(|all| all.saturating_sub(report.body.rounds.len() as u32));
     let first = report.body.attempt();
     let Some(left) = left else {
-        return Plan { long: true, ..Plan::default() }.within(request.limits.budget);
+        return StagePlan { long: true, ..StagePlan::default() }.with_budget(request.limits.budget);
     };
     let rounds = (first..=u32::MAX).take(left as usize).map(|round| (stage(round), 2.0));
     let stages = image(backup::SAVING).into_iter().chain(rounds).chain(image(backup::RESTORING));
-    Plan { long: true, ..Plan::of(stages) }.within(request.limits.budget)
+    StagePlan { long: true, ..StagePlan::from_stages(stages) }.with_budget(request.limits.budget)
 }
 
 /// Refuses what cannot be done, before anything is opened.

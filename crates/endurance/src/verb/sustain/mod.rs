@@ -96,7 +96,7 @@ impl Procedure for Attended<'_> {
         let moved = std::mem::take(&mut report.body.moved);
         report.body = begin(self.request, work, &options, session.bytes(), moved);
         let line = scope.plan_line(self.request, work, session.opened);
-        session.events.plan(plan(&options).saying(line));
+        session.events.plan(plan(&options).with_summary(line));
         session.begin_row(report)?;
         let mut writer = Writer::start(session.recorder.take(), report)?;
         thermometers.ask(*self.typist.borrow_mut());

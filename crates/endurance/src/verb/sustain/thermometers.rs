@@ -7,8 +7,9 @@ use crate::probe::sustain::SampleRecorder;
 use cardscope_device::sensors::{Extra, Readings, Sensors};
 use cardscope_device::system::System;
 use cardscope_engine::card::Stop;
-use cardscope_engine::event::{Event, Listener};
+use cardscope_engine::event::Listener;
 use cardscope_engine::journal::JournalError;
+use cardscope_model::progress::ProgressEvent;
 use cardscope_model::sustain::{Reading, Sample};
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::opened::Opened;
@@ -102,7 +103,7 @@ impl<'a> Shared<'a> {
 }
 
 impl Listener for &Shared<'_> {
-    fn event(&mut self, event: &Event) {
+    fn event(&mut self, event: &ProgressEvent) {
         self.0.borrow_mut().event(event);
     }
 }

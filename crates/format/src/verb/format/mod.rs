@@ -52,7 +52,7 @@ impl Procedure for Request {
         let label = self.label.as_deref().map(|text| checked_label(text, layout.file_system)).transpose()?;
         let picture = mkfs::make(&layout, label.as_deref(), report.header.seed)?;
         let plan = writing::plan(self.mode(), self.backup.is_some());
-        session.events.plan(plan.saying(plan_line(self, &layout)));
+        session.events.plan(plan.with_summary(plan_line(self, &layout)));
         if let Some(file) = &self.backup {
             // It stays: with it `restore` undoes the format.
             backups::take(file, session.opened, &mut report.body.moved, session.interrupt, session.events)?;

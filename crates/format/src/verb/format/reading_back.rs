@@ -5,7 +5,7 @@ use super::picture::Picture;
 use cardscope_device::contents;
 use cardscope_engine::card::{Answer, Card, Extent, extents};
 use cardscope_engine::content::Content;
-use cardscope_engine::event::{Listener, Steps};
+use cardscope_engine::event::{ByteProgress, Listener};
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::format::FormatReport;
 use cardscope_model::present_layout::Unit;
@@ -67,7 +67,7 @@ fn wrong_in(
         return Ok(wrong);
     }
     card.reopen()?;
-    let mut steps = Steps::begin(card.seconds());
+    let mut progress = ByteProgress::default();
     let mut right = Vec::new();
     for extent in wanted {
         right.resize(extent.len as usize, 0);
@@ -84,7 +84,7 @@ fn wrong_in(
             }
             Ok(())
         })?;
-        steps.done(u64::from(extent.len), card.seconds(), events);
+        progress.add(u64::from(extent.len), events);
     }
     Ok(wrong)
 }

@@ -8,10 +8,11 @@ use super::picture::Picture;
 use super::reading_back::{self, BLOCK};
 use cardscope_engine::card::{Answer, Card, Extent, extents};
 use cardscope_engine::content::{Content, constant};
-use cardscope_engine::event::{Listener, Plan, Steps};
+use cardscope_engine::event::{ByteProgress, Listener};
 use cardscope_journal::backup;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::format::{FormatReport, Mode};
+use cardscope_model::progress::StagePlan;
 use cardscope_model::verify::IoError;
 use cardscope_sd::layout::SECTOR;
 use cardscope_session::error::{Failure, Result};
@@ -54,14 +55,14 @@ impl Discard {
 }
 
 /// What is done in this mode, and the image before it.
-pub(super) fn plan(mode: Mode, backs_up: bool) -> Plan {
+pub(super) fn plan(mode: Mode, backs_up: bool) -> StagePlan {
     let first = match mode {
         Mode::Quick => None,
         Mode::Overwrite => Some((OVERWRITING, 100.0)),
         Mode::Discard => Some((DISCARDING, 1.0)),
     };
     let image = backs_up.then_some((backup::SAVING, 100.0));
-    Plan::of(image.into_iter().chain(first).chain([(WRITING, 1.0), (reading_back::STAGE, 1.0)]))
+    StagePlan::from_stages(image.into_iter().chain(first).chain([(WRITING, 1.0), (reading_back::STAGE, 1.0)]))
 }
 
 /// Brings the card to what the picture shows. What was moved and what failed goes into the report, also on failure.
@@ -102,17 +103,17 @@ fn all(
     let ranges = picture.ranges()?;
     let total = ranges.iter().map(|range| range.end - range.start).sum();
     events.stage(WRITING, Some(total), None);
-    let mut steps = Steps::begin(card.seconds());
+    let mut progress = ByteProgress::default();
     // Whoever pulls the card now finds no table, rather than one of a file system that is half there.
     let table = ByteRange { start: 0, end: SECTOR };
     let io_errors = blank(card, table)?;
     settle(card, io_errors)?;
     for range in &ranges {
         let after_table = ByteRange { start: range.start.max(table.end), end: range.end };
-        put(card, picture, after_table, events, &mut steps)?;
+        put(card, picture, after_table, events, &mut progress)?;
     }
     flush(card)?;
-    put(card, picture, table, events, &mut steps)?;
+    put(card, picture, table, events, &mut progress)?;
     flush(card)?;
     report.body.checked = reading_back::compare(card, picture, &ranges, events, report)?;
     Ok(())
@@ -150,7 +151,7 @@ fn put(
     picture: &Picture,
     range: ByteRange,
     events: &mut dyn Listener,
-    steps: &mut Steps,
+    progress: &mut ByteProgress,
 ) -> Result<()> {
     let mut bytes = Vec::new();
     for extent in extents(range.start, range.end, BLOCK) {
@@ -164,14 +165,14 @@ fn put(
             io_errors = card.write_bytes(extent.offset, &bytes)?;
         }
         settle(card, io_errors)?;
-        steps.done(u64::from(extent.len), card.seconds(), events);
+        progress.add(u64::from(extent.len), events);
     }
     Ok(())
 }
 
 fn overwrite(card: &mut Card<'_>, bytes: u64, seed: u64, events: &mut dyn Listener) -> Result<()> {
     events.stage(OVERWRITING, Some(bytes), None);
-    let mut steps = Steps::begin(card.seconds());
+    let mut progress = ByteProgress::default();
     let mut start = 0;
     while start < bytes {
         let end = bytes.min(start + LOOK_EVERY);
@@ -180,7 +181,7 @@ fn overwrite(card: &mut Card<'_>, bytes: u64, seed: u64, events: &mut dyn Listen
             io_errors.extend(io_error.cloned());
         })?;
         settle(card, io_errors)?;
-        steps.done(end - start, card.seconds(), events);
+        progress.add(end - start, events);
         start = end;
     }
     flush(card)

@@ -137,8 +137,7 @@ impl Watch<'_> {
             last = (now, look);
             let moved = last.1.device.read_bytes + last.1.device.write_bytes;
             let before = first.device.read_bytes + first.device.write_bytes;
-            let seconds = began.elapsed().as_secs_f64();
-            events.progress(moved.saturating_sub(before), seconds);
+            events.progress(moved.saturating_sub(before));
             if !waited {
                 return stopped(length);
             }

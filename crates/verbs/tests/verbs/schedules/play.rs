@@ -11,10 +11,11 @@ use super::faulty::Faulty;
 use super::judge::{Record, judge};
 use super::shape::Shape;
 use super::table::{Table, Truth};
-use cardscope_engine::event::{Event, Listener};
+use cardscope_engine::event::Listener;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_engine::target::Target as _;
 use cardscope_model::condition::Condition;
+use cardscope_model::progress::ProgressEvent;
 use cardscope_restore::verb as restore;
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::opened::Opened;
@@ -301,9 +302,9 @@ fn open(table: &Arc<Mutex<Table>>, make_other: impl Fn() -> SimTarget) -> Result
 struct Heard(Arc<Mutex<Table>>);
 
 impl Listener for Heard {
-    fn event(&mut self, event: &Event) {
-        let (Event::Stage(step) | Event::Phase { step, .. }) = event else { return };
-        if step.what.contains("restoring") {
+    fn event(&mut self, event: &ProgressEvent) {
+        let (ProgressEvent::Stage(step) | ProgressEvent::Phase { step, .. }) = event else { return };
+        if step.restores {
             let mut table = self.0.lock().unwrap();
             table.restoring_at = table.restoring_at.or(Some(table.steps));
         }

@@ -103,8 +103,7 @@ impl WriteRun {
             if self.chunks.len().is_multiple_of(LOOK_EVERY) {
                 self.look(bench)?;
             }
-            let seconds = bench.context.seconds();
-            bench.context.events.progress(self.written, seconds);
+            bench.context.events.progress(self.written);
             let Some(mut found) = fall(&self.chunks[self.level_from..]) else { continue };
             self.look(bench)?;
             found.bytes += self.bytes_from as f64;

@@ -1,4 +1,4 @@
-//! A long run in two lines: speed and temperature over all of its time, one character a stretch.
+//! Sparklines of a long run: speed and temperature over its whole time.
 
 use super::words;
 use cardscope_engine::pulse::Pulse;
