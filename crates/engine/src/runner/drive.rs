@@ -64,7 +64,7 @@ impl Shared {
 pub(super) struct Watch<'a> {
     pub(super) interrupt: &'a Interrupt,
     pub(super) shared: &'a Shared,
-    /// Told the bytes of all lanes and the nanoseconds since the start; only the first lane has it.
+    /// Receives the bytes moved by all lanes; only the first lane has it.
     pub(super) tick: Option<&'a mut dyn FnMut(u64)>,
     /// Decides when the figure is known well enough.
     pub(super) pace: Option<Box<dyn Pace>>,
