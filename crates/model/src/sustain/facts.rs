@@ -70,7 +70,7 @@ pub struct StallPeriod {
 }
 
 /// A step of heat.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct ThermalStep {
     /// When, in seconds since the run began.
     pub at_s: f64,
@@ -125,7 +125,7 @@ pub struct Limits {
 }
 
 /// Somebody else on bus or host.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Interference {
     /// Bursts.
     pub bursts: u64,

@@ -1,11 +1,11 @@
 //! From levels to causes: each step is held against what else changed with it.
 
 use super::levels::{Level, SMALLEST_STEP, TELLING, level, levels};
-use super::stalls::{Interference, Stalls, interference, removed, shortest, stalls, touched};
+use super::stalls::{Bursts, Stalls, interference, removed, shortest, stalls, touched};
 use super::{Known, Slice};
 use cardscope_model::sustain::ThermalStep;
 
-/// Reads slower than at the fast level by this factor are heat (docs/reference/flash.md#causes-of-a-slow-spell).
+/// Reads so much slower than at the fast level are heat (flash-behaviour 4.1: +18 %).
 const READS_SLOWER: f64 = 1.18;
 
 /// Where the card's own counters moved, this is enough.
@@ -14,16 +14,15 @@ const READS_SLOWER_COUNTED: f64 = 1.05;
 /// A level of heat is slower than this share of the fast one.
 const HOT: f64 = 0.95;
 
-/// A step below this share is the end of a cache, where heat did not change
-/// (docs/reference/flash.md#causes-of-a-slow-spell).
+/// A step to less than this is the end of a cache, where heat did not change (flash-behaviour 4.1: low is < 82 %).
 const CACHE: f64 = 0.82;
 
 /// Where it did, more is needed: heat slows writes by the factor of the reads to a power from half to one and a half
-/// (0.67 to 0.83 beside 0.60 to 0.75: docs/reference/flash.md#heat).
+/// (flash-behaviour 2.3: 0.67 to 0.83 beside 0.60 to 0.75).
 const WRITES_UNLIKE_READS: f64 = 0.5;
 
-/// Reads that change by less, in the logarithm, tell of no change in heat: a full cache may change the mode in which
-/// data is read (up to 15 %: docs/reference/flash.md#causes-of-a-slow-spell).
+/// Reads that change by less, in the logarithm, tell of no change in heat: a full cache may change the mode in which data
+/// is read (flash-behaviour 4.1: up to 15 %).
 const SAME_HEAT: f64 = 0.15;
 
 /// So far below TMT1 a card that counts its throttling, and counted none, is cool.
@@ -66,14 +65,14 @@ pub struct Step {
 }
 
 /// A level at which heat slows the card.
-#[derive(Debug, Clone, PartialEq)]
-pub struct HeatStep {
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HotLevel {
     /// First slice.
     pub from: usize,
     /// One behind the last.
     pub to: usize,
-    /// What it did, against the cool level before it.
-    pub step: ThermalStep,
+    /// The level as it is stored.
+    pub figures: ThermalStep,
     /// 0 to 1.
     pub confidence: f64,
 }
@@ -88,9 +87,9 @@ pub struct Causes {
     /// Stalls.
     pub stalls: Stalls,
     /// Bursts of somebody else.
-    pub interference: Option<Interference>,
+    pub interference: Option<Bursts>,
     /// Levels slowed by heat, in order.
-    pub heat: Vec<HeatStep>,
+    pub heat: Vec<HotLevel>,
     /// Ends of a cache.
     pub cache_ends: Vec<Step>,
     /// Where it was fast again without heat having gone.
@@ -193,7 +192,7 @@ fn own_share(found: &mut Causes) {
             .iter()
             .any(|end| cool.is_some_and(|l| l.to <= end.slice) && end.slice <= step.from);
         if let (Some(cool), Some(here), false) = (cool, here, full) {
-            step.step.speed_ratio = here.speed / cool.speed;
+            step.figures.speed_ratio = here.speed / cool.speed;
         }
     }
 }
@@ -228,7 +227,7 @@ impl Judge<'_> {
         [ratio(|l| l.probe_s), ratio(|l| l.long_read_s)].into_iter().flatten().reduce(f64::max)
     }
 
-    fn heat(&self, level: &Level) -> Option<HeatStep> {
+    fn heat(&self, level: &Level) -> Option<HotLevel> {
         let speed_ratio = level.speed / self.base.speed;
         let counted = self.counted(level);
         let mut reads = self.read_ratio(level);
@@ -249,19 +248,15 @@ impl Judge<'_> {
             _ => 0.92,
         };
         let seconds = self.slices[level.from..level.to].iter().map(|s| s.seconds).sum();
-        Some(HeatStep {
-            from: level.from,
-            to: level.to,
-            step: ThermalStep {
-                at_s: first.at_s,
-                seconds,
-                celsius: first.celsius,
-                speed_ratio,
-                read_ratio: reads,
-                counted: counted == Some(true),
-            },
-            confidence,
-        })
+        let figures = ThermalStep {
+            at_s: first.at_s,
+            seconds,
+            celsius: first.celsius,
+            speed_ratio,
+            read_ratio: reads,
+            counted: counted == Some(true),
+        };
+        Some(HotLevel { from: level.from, to: level.to, figures, confidence })
     }
 
     /// Whether the card's counters of throttling moved in a level, or just before it.
@@ -285,8 +280,9 @@ impl Judge<'_> {
     fn steps(&self, found: &mut Causes) -> Vec<(usize, usize)> {
         let hot = |level: &Level| found.heat.iter().find(|h| h.from == level.from);
         // How much slower heat makes the level, as far as reads tell.
-        let slowed =
-            |level: &Level| hot(level).map_or(1.0, |h| h.step.read_ratio.unwrap_or(1.0 / h.step.speed_ratio));
+        let slowed = |level: &Level| {
+            hot(level).map_or(1.0, |h| h.figures.read_ratio.unwrap_or(1.0 / h.figures.speed_ratio))
+        };
         let mut drops: Vec<Step> = Vec::new();
         let mut begins = Vec::new();
         let mut anchor: Option<(f64, f64)> = None;

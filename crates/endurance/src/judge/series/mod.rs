@@ -11,9 +11,9 @@ mod levels;
 mod stalls;
 mod steady;
 
-pub use causes::{Causes, HeatStep, Named, Step, causes};
+pub use causes::{Causes, HotLevel, Named, Step, causes};
 pub use levels::Level;
-pub use stalls::{Interference, Stall, Stalls};
+pub use stalls::{Bursts, Stall, Stalls};
 pub use steady::{Experiment, ROUNDS, steady};
 
 use cardscope_model::statistics::median_in_place;

@@ -4,7 +4,7 @@
 
 use super::{Slice, filled, ranges, running_quantile, scatter, smoothed};
 use cardscope_model::statistics::{median, quantile};
-use cardscope_model::sustain::{self, StallPeriod};
+use cardscope_model::sustain::{self, Interference, StallPeriod};
 use cardscope_model::units::mb_per_s;
 use cardscope_statistics::period::strongest;
 
@@ -190,21 +190,17 @@ const UNDISTURBED: f64 = 0.2;
 /// Speed in a burst against that outside of it, below which it matters.
 const MATTERS: f64 = 0.93;
 
-/// Bursts in which somebody else was there.
+/// Bursts in which somebody else used bus or host.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Interference {
+pub struct Bursts {
     /// First slice and one behind the last of each.
-    pub bursts: Vec<(usize, usize)>,
-    /// Time of a command that needs no flash, in bursts over outside of them.
-    pub ping_ratio: f64,
-    /// Speed of the workload, in bursts over outside of them.
-    pub speed_ratio: f64,
-    /// Seconds in bursts.
-    pub seconds: f64,
+    pub slices: Vec<(usize, usize)>,
+    /// All of them as they are stored.
+    pub figures: Interference,
 }
 
 /// Looks for bursts; `None` where nothing was asked, or nothing shows.
-pub(super) fn interference(slices: &[Slice]) -> Option<Interference> {
+pub(super) fn interference(slices: &[Slice]) -> Option<Bursts> {
     let pings: Vec<Option<f64>> = slices.iter().map(|s| s.ping_s).collect();
     let pings = smoothed(&filled(&pings)?, 3);
     let usual = quantile(&pings, UNDISTURBED).filter(|p| *p > 0.0)?;
@@ -226,14 +222,15 @@ pub(super) fn interference(slices: &[Slice]) -> Option<Interference> {
         return None;
     }
     let seconds = (0..slices.len()).filter(|i| inside(*i)).map(|i| slices[i].seconds).sum();
-    Some(Interference { bursts, ping_ratio, speed_ratio, seconds })
+    let figures = Interference { bursts: bursts.len() as u64, seconds, ping_ratio, speed_ratio };
+    Some(Bursts { slices: bursts, figures })
 }
 
 /// True for the slices that somebody else had a part in: the bursts, and the slice on either side, in which they began
 /// and ended.
-pub(super) fn touched(found: Option<&Interference>, slices: usize) -> Vec<bool> {
+pub(super) fn touched(found: Option<&Bursts>, slices: usize) -> Vec<bool> {
     let mut mask = vec![false; slices];
-    for (from, to) in found.iter().flat_map(|f| &f.bursts) {
+    for (from, to) in found.iter().flat_map(|f| &f.slices) {
         mask[from.saturating_sub(1)..(to + 1).min(slices)].fill(true);
     }
     mask

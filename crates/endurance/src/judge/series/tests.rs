@@ -79,8 +79,7 @@ fn the_same_step_in_reads_is_no_cache() {
 
 #[test]
 fn a_card_that_counts_its_throttling_is_believed_even_if_small_reads_are_as_fast_as_ever() {
-    // The ADATA of docs/reference/reports.md#microsd-express-benchmarks throttles by its duty: short reads fit into its
-    // pauses.
+    // The ADATA of seed 000 throttles by its duty: short reads fit into its pauses.
     let slices = minute(|i, s| {
         s.celsius = Some(if i < 100 { 76.0 } else { 82.0 });
         s.throttles = Some(u32::from(i >= 101));
@@ -91,7 +90,7 @@ fn a_card_that_counts_its_throttling_is_believed_even_if_small_reads_are_as_fast
     });
     let found = causes(&slices, WRITES);
     assert_eq!(found.named(), [Named::Throttling]);
-    let heat = &found.heat[0].step;
+    let heat = found.heat[0].figures;
     assert!(heat.counted && heat.celsius == Some(82.0) && (heat.at_s - 25.0).abs() < 1.1, "{heat:?}");
     assert!((heat.speed_ratio - 0.62).abs() < 0.02 && (heat.read_ratio.unwrap() - 1.5).abs() < 0.02);
 }
@@ -217,8 +216,8 @@ fn bursts_of_somebody_else_are_told_from_the_card_by_a_command_that_needs_no_fla
     });
     let found = causes(&slices, WRITES);
     assert_eq!(found.named(), [Named::Interference]);
-    let other = found.interference.unwrap();
-    assert_eq!(other.bursts.len(), 4);
+    let other = found.interference.unwrap().figures;
+    assert_eq!(other.bursts, 4);
     assert!((other.ping_ratio - 2.0).abs() < 0.1 && (other.speed_ratio - 0.5).abs() < 0.05, "{other:?}");
 }
 

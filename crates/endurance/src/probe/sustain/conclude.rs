@@ -8,7 +8,7 @@ use crate::judge::series::Experiment;
 use crate::judge::series::{Causes, Named, Slice, Step, causes};
 use cardscope_model::card_map::property::{Cost, Evidence, Property};
 use cardscope_model::statistics::median;
-use cardscope_model::sustain::{Event, EventKind, Interference, Level, Measured, Throttling, Work};
+use cardscope_model::sustain::{Event, EventKind, Level, Measured, Throttling, Work};
 use cardscope_model::units::Speed;
 
 /// Slices of a second.
@@ -36,7 +36,8 @@ pub(super) fn conclude(record: Record, options: &Options, into: &mut Measured) {
     let main = if options.work == Work::Read { (&of_reads, &read) } else { (&of_writes, &write) };
     into.stalls = Some(&main.0.stalls).filter(|stalls| stalls.found).map(|stalls| stalls.figures.clone());
     into.throttling = throttling(&record, [(&of_writes, write.as_slice()), (&of_reads, read.as_slice())]);
-    into.interference = interference(&of_writes).or_else(|| interference(&of_reads));
+    let bursts = of_writes.interference.as_ref().or(of_reads.interference.as_ref());
+    into.interference = bursts.map(|bursts| bursts.figures);
     into.steady_state = series::steady(main.1, round_s(options));
     events.extend(steady_event(main.1, round_s(options)));
     cache(&of_writes, &write, options, into);
@@ -81,7 +82,7 @@ fn weigh(found: &mut Causes, named: &[Named]) {
         found.cache_ends.retain(|d| d.confidence >= 0.9);
     }
     if cache && !heat {
-        found.heat.retain(|h| h.step.counted);
+        found.heat.retain(|h| h.figures.counted);
     }
     for end in &mut found.cache_ends {
         end.confidence = if cache { 0.98 } else { end.confidence };
@@ -182,27 +183,27 @@ fn happened(found: &Causes, slices: &[Slice]) -> Vec<Event> {
 /// One event where heat begins, one where it ends: steps that follow each other are one range.
 fn heat_events(found: &Causes, slices: &[Slice]) -> Vec<Event> {
     let mut all = Vec::new();
-    for (i, hot) in found.heat.iter().enumerate() {
-        let follows = i > 0 && found.heat[i - 1].to + 8 >= hot.from;
+    for (i, step) in found.heat.iter().enumerate() {
+        let follows = i > 0 && found.heat[i - 1].to + 8 >= step.from;
         if !follows {
-            let began = &slices[hot.from];
-            let mut event = Event::new(EventKind::Throttled, began.at_s, began.at_bytes, hot.confidence)
-                .because("speed against the cool level", format!("{:.2}", hot.step.speed_ratio));
-            if let Some(ratio) = hot.step.read_ratio {
+            let began = &slices[step.from];
+            let mut event = Event::new(EventKind::Throttled, began.at_s, began.at_bytes, step.confidence)
+                .because("speed against the cool level", format!("{:.2}", step.figures.speed_ratio));
+            if let Some(ratio) = step.figures.read_ratio {
                 event = event.because("time of reads against it", format!("{ratio:.2}"));
             }
-            if let Some(celsius) = hot.step.celsius {
+            if let Some(celsius) = step.figures.celsius {
                 event = event.because("temperature", format!("{celsius:.0} °C"));
             }
-            if hot.step.counted {
+            if step.figures.counted {
                 event = event.because("the card's own counters", "moved");
             }
             all.push(event);
         }
-        let goes_on = found.heat.get(i + 1).is_some_and(|next| hot.to + 8 >= next.from);
-        if !goes_on && hot.to + 8 < slices.len() {
-            let ended = &slices[hot.to];
-            all.push(Event::new(EventKind::CooledDown, ended.at_s, ended.at_bytes, hot.confidence));
+        let goes_on = found.heat.get(i + 1).is_some_and(|next| step.to + 8 >= next.from);
+        if !goes_on && step.to + 8 < slices.len() {
+            let ended = &slices[step.to];
+            all.push(Event::new(EventKind::CooledDown, ended.at_s, ended.at_bytes, step.confidence));
         }
     }
     all
@@ -223,12 +224,12 @@ fn stall_events(found: &Causes) -> Vec<Event> {
 
 fn burst_event(found: &Causes, slices: &[Slice]) -> Option<Event> {
     let other = found.interference.as_ref()?;
-    let first = &slices[other.bursts.first()?.0];
+    let first = &slices[other.slices.first()?.0];
     Some(
         Event::new(EventKind::Disturbed, first.at_s, first.at_bytes, 0.97)
-            .because("bursts", other.bursts.len())
-            .because("command without flash access", format!("{:.2} times as long", other.ping_ratio))
-            .because("speed in them", format!("{:.2} of that outside", other.speed_ratio)),
+            .because("bursts", other.figures.bursts)
+            .because("command without flash access", format!("{:.2} times as long", other.figures.ping_ratio))
+            .because("speed in them", format!("{:.2} of that outside", other.figures.speed_ratio)),
     )
 }
 
@@ -243,20 +244,10 @@ fn steady_event(slices: &[Slice], round_s: f64) -> Option<Event> {
     )
 }
 
-fn interference(found: &Causes) -> Option<Interference> {
-    let other = found.interference.as_ref()?;
-    Some(Interference {
-        bursts: other.bursts.len() as u64,
-        seconds: other.seconds,
-        ping_ratio: other.ping_ratio,
-        speed_ratio: other.speed_ratio,
-    })
-}
-
 /// Heat as writes show it, or where there are none, or none show it, reads.
 fn throttling(record: &Record, of: [(&Causes, &[Slice]); 2]) -> Option<Throttling> {
     let (found, slices) = of.into_iter().find(|(found, _)| !found.heat.is_empty())?;
-    let first = &found.heat.first()?.step;
+    let first = found.heat.first()?.figures;
     let load: f64 = slices.iter().map(|s| s.seconds).sum();
     let counted = |of: fn(&cardscope_sd::nvme::SmartLog) -> u32| {
         record.health.as_ref().map(|(before, after)| of(after).saturating_sub(of(before)))
@@ -264,8 +255,8 @@ fn throttling(record: &Record, of: [(&Causes, &[Slice]); 2]) -> Option<Throttlin
     Some(Throttling {
         after_s: first.at_s,
         at_celsius: first.celsius,
-        share: found.heat.iter().map(|h| h.step.seconds).sum::<f64>() / load.max(1e-9),
-        steps: found.heat.iter().map(|h| h.step.clone()).collect(),
+        share: found.heat.iter().map(|h| h.figures.seconds).sum::<f64>() / load.max(1e-9),
+        steps: found.heat.iter().map(|h| h.figures).collect(),
         t1_transitions: counted(|h| h.thermal_management_t1_transitions),
         t2_transitions: counted(|h| h.thermal_management_t2_transitions),
         t1_seconds: counted(|h| h.thermal_management_t1_seconds),
@@ -326,28 +317,25 @@ mod tests {
     use cardscope_model::sustain::ThermalStep;
 
     fn doubtful() -> Causes {
-        let step = |counted, confidence| series::HeatStep {
-            from: 40,
-            to: 80,
-            step: ThermalStep {
-                at_s: 10.0,
-                seconds: 10.0,
-                celsius: None,
-                speed_ratio: 0.7,
-                read_ratio: Some(1.3),
-                counted,
-            },
-            confidence,
+        let figures = ThermalStep {
+            at_s: 10.0,
+            seconds: 10.0,
+            speed_ratio: 0.7,
+            read_ratio: Some(1.3),
+            ..ThermalStep::default()
         };
+        let level = series::HotLevel { from: 40, to: 80, figures, confidence: 0.92 };
         let end = Step { slice: 20, at_s: 5.0, at_bytes: 1, before: 2.0, after: 1.0, confidence: 0.75 };
-        Causes { heat: vec![step(false, 0.92), step(true, 0.99)], cache_ends: vec![end], ..Causes::default() }
+        let figures = ThermalStep { counted: true, ..figures };
+        let counted = series::HotLevel { figures, confidence: 0.99, ..level };
+        Causes { heat: vec![level, counted], cache_ends: vec![end], ..Causes::default() }
     }
 
     /// Confidence of the uncounted heat, the counted, and the end of a cache; what is gone is `None`.
     fn after(named: &[Named]) -> [Option<f64>; 3] {
         let mut found = doubtful();
         weigh(&mut found, named);
-        let heat = |counted| found.heat.iter().find(|h| h.step.counted == counted).map(|h| h.confidence);
+        let heat = |counted| found.heat.iter().find(|h| h.figures.counted == counted).map(|h| h.confidence);
         [heat(false), heat(true), found.cache_ends.first().map(|end| end.confidence)]
     }
 
