@@ -124,6 +124,7 @@ impl Document for RestoreReport {
 
 /// A journal that waits.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct WaitingJournal {
     /// Its file.
     pub file: String,

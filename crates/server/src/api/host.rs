@@ -1,5 +1,6 @@
 //! The computer: what it is, and what waits on it.
 
+use cardscope_model::restore::WaitingJournal;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -45,16 +46,6 @@ pub struct Journals {
 pub struct Journal {
     /// Its name for an order to restore.
     pub name: String,
-    /// The target of the test.
-    pub target: String,
-    /// The card, where it was known.
-    pub card: Option<String>,
-    /// When the test began.
-    pub began: String,
-    /// Bytes saved.
-    pub saved_bytes: u64,
-    /// `waits`, `running`, `restored`, or what is wrong with it.
-    pub state: String,
-    /// What to type at a terminal.
-    pub command: Option<String>,
+    #[serde(flatten)]
+    pub waiting: WaitingJournal,
 }

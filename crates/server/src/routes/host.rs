@@ -14,6 +14,7 @@ use cardscope_archive as archive;
 use cardscope_host::page::doctor::page;
 use cardscope_host::verb::doctor;
 use cardscope_host::verb::doctor::Request;
+use cardscope_model::restore::WaitingJournal;
 use cardscope_restore::verb as restore;
 use cardscope_session::options::{ArchiveAt, Machine};
 use std::path::Path;
@@ -69,17 +70,8 @@ pub(super) async fn proof(
 #[utoipa::path(get, path = "/api/journals", tag = "host", responses((status = 200, body = Journals)))]
 pub(super) async fn journals(State(server): State<Arc<Server>>) -> Result<Json<Journals>, Refusal> {
     blocking(&server, |_| {
-        let waiting = restore::waiting()?;
-        let journals = waiting.into_iter().map(|journal| Journal {
-            name: name_of(&journal.file),
-            target: journal.target,
-            card: journal.card,
-            began: journal.began,
-            saved_bytes: journal.saved_bytes,
-            state: journal.state,
-            command: journal.command,
-        });
-        Ok(Json(Journals { journals: journals.collect() }))
+        let journal = |waiting: WaitingJournal| Journal { name: name_of(&waiting.file), waiting };
+        Ok(Json(Journals { journals: restore::waiting()?.into_iter().map(journal).collect() }))
     })
     .await
 }
