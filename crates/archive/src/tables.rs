@@ -42,14 +42,7 @@ struct List {
     format: String,
     version: u32,
     tool_version: String,
-    files: Vec<ListedFile>,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct ListedFile {
-    name: String,
-    rows: u64,
-    bytes: u64,
+    files: Vec<TableFile>,
 }
 
 /// Writes the archive as tables into a folder; gives the tables, none where nothing was ever stored.
@@ -69,10 +62,11 @@ pub fn export(path: Option<&Path>, folder: &Path, interrupt: &Interrupt) -> Resu
         TablesError::File(error) => place.failed(error),
         TablesError::Stopped => Failure::Undone("nothing was written"),
     })?;
-    let listed = draft.create(Path::new(LIST)).map_err(Into::into).and_then(|file| list(&files, file));
+    let tables = tables(&files);
+    let listed = draft.create(Path::new(LIST)).map_err(Into::into).and_then(|file| list(files, file));
     listed.map_err(|e| place.failed(e))?;
     draft.place(place.old.as_ref()).map_err(|e| place.failed(e.into()))?;
-    Ok(tables(&files))
+    Ok(tables)
 }
 
 /// The reasons why cards are not ranked.
@@ -83,14 +77,12 @@ fn excluded(path: Option<&Path>) -> Result<HashMap<String, String>> {
     Ok(reasons.into_iter().map(|(card, (reason, _))| (card, reason)).collect())
 }
 
-fn list(files: &[TableFile], mut to: std::fs::File) -> std::io::Result<()> {
-    let listed =
-        |file: &TableFile| ListedFile { name: file.name.clone(), rows: file.rows, bytes: file.bytes };
+fn list(files: Vec<TableFile>, mut to: std::fs::File) -> std::io::Result<()> {
     let list = List {
         format: FORMAT.to_owned(),
         version: 1,
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-        files: files.iter().map(listed).collect(),
+        files,
     };
     to.write_all(serde_json::to_string_pretty(&list)?.as_bytes())?;
     to.sync_all()

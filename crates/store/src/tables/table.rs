@@ -8,6 +8,7 @@ use parquet::file::properties::{WriterProperties, WriterPropertiesPtr};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::{SchemaDescriptor, TypePtr};
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
@@ -26,9 +27,10 @@ const FILE_BYTES: usize = 128 << 20;
 pub(super) type MakeFile<'a> = dyn FnMut(&str) -> io::Result<File> + Send + 'a;
 
 /// A file that was written.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableFile {
-    /// Its table: `sessions`, `figures`, `series`, `findings` or `cards`.
+    /// Its table: `sessions`, `figures`, `series`, `findings` or `cards`. Not in the list of an export.
+    #[serde(skip)]
     pub table: &'static str,
     /// Its name below the folder.
     pub name: String,
