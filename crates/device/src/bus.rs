@@ -7,35 +7,7 @@ use crate::block::BlockDevice;
 use crate::nvme;
 use crate::system::{System, flag, joined, text};
 use crate::usb;
-use serde::{Deserialize, Serialize};
-
-/// How a device is attached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Bus {
-    /// A slot of an SD host controller.
-    Mmc,
-    /// A USB reader or stick.
-    Usb,
-    /// PCI Express: SD Express cards, SSDs.
-    Nvme,
-    /// SATA, SAS and other SCSI.
-    Ata,
-    /// A disk of a virtual machine.
-    Virtio,
-    /// A file as a device.
-    Loop,
-    /// A device over the network.
-    Nbd,
-    /// Anything else.
-    Other,
-}
-
-impl std::fmt::Display for Bus {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&format!("{self:?}").to_lowercase())
-    }
-}
+use cardscope_model::device::Bus;
 
 /// What the beginning of a kernel name says of the bus; SCSI disks (`sd…`) are known by what they hang on.
 const BY_NAME: [(&str, Bus); 5] =

@@ -4,13 +4,14 @@
 //! [`cardscope_model::condition::WORDS`].
 
 use crate::block::BlockDevice;
-use crate::bus::{Bus, bus};
+use crate::bus::bus;
 use crate::hwmon;
 use crate::inspect::{self, mmc::mmc_host};
 use crate::nvme;
 use crate::system::{System, base_name, entries, flag, joined, link_name, text};
 use crate::usb;
 use cardscope_model::condition::{Condition, Origin};
+use cardscope_model::device::Bus;
 
 /// Texts that board makers leave in DMI when they write nothing.
 const EMPTY_WORDS: &[&str] = &[

@@ -1,7 +1,7 @@
 //! Cards and readers that are present: size, bus, what is mounted, safe to test or why not.
 
 use crate::block::BlockDevice;
-use crate::bus::{Bus, bus, model, removable};
+use crate::bus::{bus, model, removable};
 use crate::contents;
 use crate::guard::{Refusal, Survey};
 use crate::mounts::own_mounts;
@@ -9,76 +9,9 @@ use crate::object::object;
 use crate::open;
 use crate::system::{System, flag, text};
 use crate::unmount;
-use serde::{Deserialize, Serialize};
+use cardscope_model::device::{Bus, DeviceInfo, Partition};
 use std::cell::LazyCell;
 use std::path::Path;
-
-/// A whole device.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Entry {
-    /// Kernel name: `mmcblk0`, `sda`.
-    pub name: String,
-    /// Path of the device file.
-    pub path: String,
-    /// Name of the very card in it, to which `--object` holds a test; `None` where sysfs has no number for the device.
-    #[serde(default)]
-    pub object: Option<String>,
-    /// Bytes it announces; 0 for an empty slot, `None` where the system does not say.
-    pub bytes: Option<u64>,
-    /// How it is attached.
-    pub bus: Bus,
-    /// What card, reader or disk says it is.
-    pub model: Option<String>,
-    /// True for what can be taken out: cards, USB sticks, cards in adapters.
-    pub removable: bool,
-    /// True where it takes no writes.
-    pub read_only: bool,
-    /// True for a slot of a reader without a card in it.
-    pub empty: bool,
-    /// Partitions in order.
-    pub partitions: Vec<Partition>,
-    /// A file system over the whole device, where it could be read.
-    pub filesystem: Option<String>,
-    /// Where the whole device is mounted.
-    pub mounted_at: Vec<String>,
-    /// True where the device or anything on it is mounted.
-    pub mounted: bool,
-    /// True where no guard stands against writing to it.
-    pub safe: bool,
-    /// Why it is not safe.
-    pub reason: Option<String>,
-    /// True where it is unsafe for its mounts alone, can be taken out, and may be unmounted from here.
-    #[serde(default)]
-    pub can_unmount: bool,
-}
-
-/// A partition of a listed device.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Partition {
-    /// Kernel name: `sda1`.
-    pub name: String,
-    /// Bytes.
-    pub bytes: Option<u64>,
-    /// File system, swap or volume in it, where that could be read.
-    pub filesystem: Option<String>,
-    /// Where it is mounted.
-    pub mounted_at: Vec<String>,
-}
-
-impl Entry {
-    /// What stands in the way of a test, without what to do about it: the device is named beside it.
-    pub fn cause(&self) -> Option<&str> {
-        let reason = self.reason.as_deref()?;
-        let cause = reason.split_once("; ").map_or(reason, |(cause, _)| cause);
-        let cause = cause.strip_prefix(&self.path).map_or(cause, str::trim_start);
-        Some(cause.strip_prefix("is ").unwrap_or(cause))
-    }
-
-    /// What to do about it.
-    pub fn advice(&self) -> Option<&str> {
-        Some(self.reason.as_deref()?.split_once("; ")?.1)
-    }
-}
 
 /// What is present, as a text that changes with it: devices, their sizes and mounts. No device is opened.
 pub fn present(system: &System) -> String {
@@ -106,11 +39,11 @@ pub enum Scope {
 const NEVER: &[&str] = &["zram", "ram", "dm-", "md", "sr", "fd", "bcache", "mtdblock"];
 
 /// Lists whole devices in the order of their names. Needs no root; what cannot be read is left unknown.
-pub fn list(system: &System, scope: Scope) -> Vec<Entry> {
+pub fn list(system: &System, scope: Scope) -> Vec<DeviceInfo> {
     let survey = Survey::read(system);
     // The system is asked once, and only if something is mounted. Of another machine nothing is unmounted.
     let permitted = LazyCell::new(|| system.is_live() && unmount::is_permitted());
-    let entry = |disk: &BlockDevice| Entry {
+    let entry = |disk: &BlockDevice| DeviceInfo {
         can_unmount: unmount::is_possible(system, &survey, disk) && *permitted,
         ..entry(system, &survey, disk)
     };
@@ -133,10 +66,10 @@ fn wanted(system: &System, disk: &BlockDevice, scope: Scope) -> bool {
     }
 }
 
-fn entry(system: &System, survey: &Survey, disk: &BlockDevice) -> Entry {
+fn entry(system: &System, survey: &Survey, disk: &BlockDevice) -> DeviceInfo {
     let refusal = survey.check(system, disk).err();
     let empty = matches!(refusal, Some(Refusal::Empty { .. })) || disk.bytes() == Some(0);
-    let mut entry = Entry {
+    let mut entry = DeviceInfo {
         name: disk.name.clone(),
         path: disk.path(system).to_string_lossy().into_owned(),
         bytes: disk.bytes(),

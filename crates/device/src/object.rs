@@ -6,10 +6,11 @@
 //! that stays; before it, size and registers have to do.
 
 use crate::block::{BlockDevice, DeviceNumber, is_listed};
-use crate::bus::{Bus, bus};
+use crate::bus::bus;
 use crate::nvme;
 use crate::system::{System, text};
 use crate::usb;
+use cardscope_model::device::Bus;
 use std::path::{Path, PathBuf};
 
 /// A device that is not, or no longer, the one that was agreed to.

@@ -6,6 +6,7 @@ use cardscope_device::open::Asking;
 use cardscope_device::system::System;
 use cardscope_device::unmount::{self, UnmountError};
 use cardscope_engine::interrupt::Interrupt;
+use cardscope_model::device::DeviceInfo;
 use cardscope_model::identity::{self, HexRegisters, Identity};
 use cardscope_model::units::Degrees;
 use cardscope_sd::health::{CardHealth, Layout};
@@ -13,8 +14,6 @@ use cardscope_session::card_identity::{identity_of, judged};
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::options::Machine;
 use clap::Args;
-
-pub use cardscope_device::list::{Entry, Partition as Part};
 
 /// Show cards and readers, and whether they are safe to test
 #[derive(Debug, Clone, Default, Args)]
@@ -74,7 +73,7 @@ pub struct DecodeRequest {
 ///
 /// # Errors
 /// If the machine is not a copy of a `/sys` tree.
-pub fn list(request: &ListRequest) -> Result<Vec<Entry>> {
+pub fn list(request: &ListRequest) -> Result<Vec<DeviceInfo>> {
     let scope = if request.all { Scope::WithLoops } else { Scope::Hardware };
     let mut entries = list::list(&request.machine.system()?, scope);
     entries.retain(|e| request.all || e.removable);
@@ -170,7 +169,7 @@ mod tests {
         }
         let listed = list::list(&System::host(), Scope::Hardware);
         let of_system =
-            |disk: &&Entry| disk.reason.as_ref().is_some_and(|why| why.contains("running system"));
+            |disk: &&DeviceInfo| disk.reason.as_ref().is_some_and(|why| why.contains("running system"));
         let disk = listed.iter().find(of_system).expect("/ lies on a disk here");
         assert!(!disk.can_unmount, "{disk:?}");
         for name in [&disk.name, &disk.path] {

@@ -16,6 +16,7 @@ pub mod collection;
 pub mod comparison;
 pub mod condition;
 pub mod defaults;
+pub mod device;
 pub mod doctor;
 pub mod endure;
 pub mod finding;

@@ -1,12 +1,12 @@
 //! The page of `list`.
 
-use cardscope_device::list::Entry;
+use cardscope_model::device::DeviceInfo;
 use cardscope_model::units::Size;
 use cardscope_page::tree::table::Table;
 use cardscope_page::tree::{Block, Page};
 
-pub(super) fn page(devices: &[Entry], all: bool) -> Page {
-    let safe: Vec<&Entry> = devices.iter().filter(|device| device.safe).collect();
+pub(super) fn page(devices: &[DeviceInfo], all: bool) -> Page {
+    let safe: Vec<&DeviceInfo> = devices.iter().filter(|device| device.safe).collect();
     let mut page = Page::plain(answer(devices, &safe));
     let table = Table::of(
         devices,
@@ -20,7 +20,7 @@ pub(super) fn page(devices: &[Entry], all: bool) -> Page {
     );
     let table = table.left_aligned(["model", "safe to test", "bus"]);
     page.add("", [Block::Table(table.always(["size", "safe to test"]))]);
-    let advice = |d: &Entry| Some(format!("{}: {}.", d.path, d.advice()?));
+    let advice = |d: &DeviceInfo| Some(format!("{}: {}.", d.path, d.advice()?));
     page.add("To test one of them", [Block::Lines(devices.iter().filter_map(advice).collect())]);
     let held = devices.iter().map(|d| (d.path.clone(), holds(d))).filter(|(_, held)| !held.is_empty());
     page.fold("Partitions and file systems", [Block::Facts(held.collect())]);
@@ -35,7 +35,7 @@ pub(super) fn page(devices: &[Entry], all: bool) -> Page {
     page
 }
 
-fn answer(devices: &[Entry], safe: &[&Entry]) -> String {
+fn answer(devices: &[DeviceInfo], safe: &[&DeviceInfo]) -> String {
     match (devices.len(), safe) {
         (0, _) => "No card, stick or reader found.".to_owned(),
         (1, []) => "1 device, not safe to test.".to_owned(),
@@ -45,7 +45,7 @@ fn answer(devices: &[Entry], safe: &[&Entry]) -> String {
     }
 }
 
-fn reason(d: &Entry) -> String {
+fn reason(d: &DeviceInfo) -> String {
     match d.safe {
         true => "yes".to_owned(),
         false => {
@@ -54,7 +54,7 @@ fn reason(d: &Entry) -> String {
     }
 }
 
-fn size(d: &Entry) -> String {
+fn size(d: &DeviceInfo) -> String {
     match d.bytes {
         _ if d.empty => "empty slot".to_owned(),
         Some(bytes) => Size(bytes).in_table(),
@@ -63,7 +63,7 @@ fn size(d: &Entry) -> String {
 }
 
 /// File systems and where they are mounted, in a few words.
-fn holds(d: &Entry) -> String {
+fn holds(d: &DeviceInfo) -> String {
     let of = |name: &str, system: &Option<String>, mounted: &[String]| {
         let system = system.as_deref().unwrap_or("unknown");
         let at = if mounted.is_empty() { String::new() } else { format!(" at {}", mounted.join(", ")) };
@@ -88,7 +88,7 @@ mod tests {
             "empty": false, "read_only": false, "model": null, "filesystem": null, "mounted_at": [], "mounted": false, "partitions": [],
             "safe": false, "reason": "/dev/sdb is in use: sdb1 is mounted at /a; unmount it (umount /a)",
         });
-        let busy: Entry = serde_json::from_value(busy).unwrap();
+        let busy: DeviceInfo = serde_json::from_value(busy).unwrap();
         assert_eq!(reason(&busy), "no: in use: sdb1 is mounted at /a");
         let text = page(&[busy], true).text();
         assert!(text.contains("To test one of them\n  /dev/sdb: unmount it (umount /a).\n"), "{text}");

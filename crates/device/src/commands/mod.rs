@@ -9,10 +9,11 @@ mod mmc;
 mod scsi;
 
 use crate::block::BlockDevice;
-use crate::bus::{Bus, bus};
+use crate::bus::bus;
 use crate::nvme;
 use crate::refused::reason;
 use crate::system::{System, number};
+use cardscope_model::device::Bus;
 use cardscope_sd::health::{PAGE_BYTES, Question};
 use cardscope_sd::nvme::SmartLog;
 use rustix::fd::OwnedFd;

@@ -6,13 +6,14 @@
 pub(crate) mod mmc;
 
 use crate::block::BlockDevice;
-use crate::bus::{Bus, bus};
+use crate::bus::bus;
 use crate::commands;
 use crate::hwmon;
 use crate::nvme::{self, Answers};
 use crate::refused::reason;
 use crate::system::{System, base_name, text};
 use crate::usb;
+use cardscope_model::device::Bus;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::identity::Identity;
 use cardscope_sd::bus::PcieLink;

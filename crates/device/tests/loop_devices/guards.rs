@@ -1,11 +1,11 @@
 //! The guards on real loop devices: each refusal of `DESIGN.md` that this kernel can bring about. Needs root.
 
-use cardscope_device::bus::Bus;
 use cardscope_device::guard::{Refusal, check};
 use cardscope_device::list::{Scope, list};
 use cardscope_device::open::{Access, OpenError, open_device, peek};
 use cardscope_device::system::System;
 use cardscope_device::{contents, filesystem};
+use cardscope_model::device::Bus;
 use cardscope_testkit::devices::{Loop, Mounted, Program, Swap, tool, with_own_mounts};
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;

@@ -1,9 +1,10 @@
 //! What `list` tells of recorded machines: slots, readers, SD Express, disks that are no cards.
 
 use crate::support::Recording;
-use cardscope_device::bus::Bus;
 use cardscope_device::host;
-use cardscope_device::list::{Entry, Scope, list};
+use cardscope_device::list::{Scope, list};
+use cardscope_model::device::Bus;
+use cardscope_model::device::DeviceInfo;
 
 const READER: &str = "devices/pci0000:00/0000:00:14.0/usb2/2-1";
 
@@ -40,7 +41,7 @@ fn two_slots() -> Recording {
     machine
 }
 
-fn entries(machine: &Recording) -> Vec<Entry> {
+fn entries(machine: &Recording) -> Vec<DeviceInfo> {
     list(&machine.system(), Scope::Hardware)
 }
 

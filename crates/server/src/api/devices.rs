@@ -1,6 +1,7 @@
 //! Cards, sticks and readers that are present.
 
 use super::simulated::SimulatedLine;
+use cardscope_model::device::DeviceInfo;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -15,46 +16,24 @@ pub struct Devices {
     pub examples: Vec<SimulatedLine>,
 }
 
-/// A card, stick or reader.
+/// A card, stick or reader; its reason without the advice.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Device {
-    /// Kernel name: `sdb`.
-    pub name: String,
-    /// Device file; also the target to order a test with, and the name to type back.
-    pub path: String,
-    /// Name of the very card in it: device number, disk sequence, size and registers. An order, an unmounting and a restoring
-    /// carry it back. Null where the system has no number for the device.
-    pub object: Option<String>,
-    /// Bytes that it announces; 0 for an empty slot.
-    pub bytes: Option<u64>,
-    /// How it is attached: `mmc`, `usb`, `nvme` …
-    pub bus: String,
-    /// What it says it is.
-    pub model: Option<String>,
-    /// Whether it can be taken out.
-    pub removable: bool,
-    /// Whether it takes no writes.
-    pub read_only: bool,
-    /// Whether it is a reader without a card.
-    pub empty: bool,
-    /// Its partitions, in order.
-    pub partitions: Vec<Partition>,
-    /// File system over the whole of it.
-    pub filesystem: Option<String>,
-    /// Where the whole of it is mounted.
-    pub mounted_at: Vec<String>,
-    /// Whether it or a partition is mounted.
-    pub mounted: bool,
-    /// Whether it may be tested.
-    pub safe: bool,
-    /// Why it may not.
-    pub reason: Option<String>,
-    /// What to do about that.
+    #[serde(flatten)]
+    pub info: DeviceInfo,
+    /// What to do about the reason.
     pub advice: Option<String>,
-    /// Whether it can be unmounted from here.
-    pub can_unmount: bool,
     /// The task that runs or waits on it.
     pub task: Option<String>,
+}
+
+impl From<DeviceInfo> for Device {
+    /// Without the task on it.
+    fn from(mut info: DeviceInfo) -> Self {
+        let advice = info.advice().map(str::to_owned);
+        info.reason = info.cause().map(str::to_owned);
+        Device { info, advice, task: None }
+    }
 }
 
 /// The card that is unmounted.
@@ -64,17 +43,4 @@ pub struct CardObject {
     /// Its name, as the list of devices has it.
     #[serde(default)]
     pub object: Option<String>,
-}
-
-/// A partition.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Partition {
-    /// Kernel name: `sdb1`.
-    pub name: String,
-    /// Bytes.
-    pub bytes: Option<u64>,
-    /// What is in it.
-    pub filesystem: Option<String>,
-    /// Where it is mounted.
-    pub mounted_at: Vec<String>,
 }

@@ -18,7 +18,7 @@ pub use cards::{Attachment, Card, CardChange, CardQuery, CardRow, Cards, Fact, N
 pub use cardscope_model::card::{Event, Price};
 pub use cardscope_model::report::Tone;
 pub use common::Problem;
-pub use devices::{CardObject, Device, Devices, Partition};
+pub use devices::{CardObject, Device, Devices};
 pub use host::{Host, Journal, Journals, Nonce, Proof};
 pub use imports::{FileName, ImportOrder, Imported, ImportedFile, Upload};
 pub use recipes::{Recipe, RecipeCheck, RecipeLine, RecipeText, Recipes};

@@ -1,17 +1,17 @@
 //! Cards, sticks and readers that are present.
 
 use super::common::blocking;
-use crate::api::{CardObject, Device, Devices, Partition, SimulatedLine};
+use crate::api::{CardObject, Device, Devices, SimulatedLine};
 use crate::problem::Refusal;
 use crate::sent::OptionalBody;
 use crate::state::Server;
 use axum::Json;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
-use cardscope_device::list::Entry;
 use cardscope_engine::interrupt::Interrupt;
 use cardscope_identity::verb as identify;
 use cardscope_identity::verb::ListRequest;
+use cardscope_model::device::DeviceInfo;
 use cardscope_session::simulate;
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ pub(super) async fn unmount(
     .await
 }
 
-pub(super) fn entries(server: &Server) -> Result<Vec<Entry>, Refusal> {
+pub(super) fn entries(server: &Server) -> Result<Vec<DeviceInfo>, Refusal> {
     Ok(identify::list(&ListRequest { all: server.all_devices, ..ListRequest::default() })?)
 }
 
@@ -57,7 +57,7 @@ pub(super) fn no_object(device: &str) -> Refusal {
 
 fn devices(server: &Server) -> Result<Devices, Refusal> {
     let devices: Vec<Device> = entries(server)?.into_iter().map(|entry| device(server, entry)).collect();
-    let safe = devices.iter().filter(|device| device.safe).count();
+    let safe = devices.iter().filter(|device| device.info.safe).count();
     let answer = match (devices.len(), safe) {
         (0, _) => "No card, stick or reader found.".to_owned(),
         (1, 1) => "1 device, safe to test.".to_owned(),
@@ -74,41 +74,8 @@ fn examples() -> Result<Vec<SimulatedLine>, Refusal> {
     Ok(EXAMPLES.into_iter().filter_map(of).map(SimulatedLine::from).collect())
 }
 
-fn device(server: &Server, entry: Entry) -> Device {
+fn device(server: &Server, entry: DeviceInfo) -> Device {
     Device { task: server.tasks.on(&entry.path), ..Device::from(entry) }
-}
-
-impl From<Entry> for Device {
-    /// Without the task on it.
-    fn from(entry: Entry) -> Self {
-        let (reason, advice) = (entry.cause().map(str::to_owned), entry.advice().map(str::to_owned));
-        let part = |part: cardscope_device::list::Partition| Partition {
-            name: part.name,
-            bytes: part.bytes,
-            filesystem: part.filesystem,
-            mounted_at: part.mounted_at,
-        };
-        Device {
-            task: None,
-            can_unmount: entry.can_unmount,
-            bus: entry.bus.to_string(),
-            name: entry.name,
-            path: entry.path,
-            object: entry.object,
-            bytes: entry.bytes,
-            model: entry.model,
-            removable: entry.removable,
-            read_only: entry.read_only,
-            empty: entry.empty,
-            partitions: entry.partitions.into_iter().map(part).collect(),
-            filesystem: entry.filesystem,
-            mounted_at: entry.mounted_at,
-            mounted: entry.mounted,
-            safe: entry.safe,
-            reason,
-            advice,
-        }
-    }
 }
 
 impl From<simulate::Card> for SimulatedLine {

@@ -376,7 +376,7 @@ fn here(all: bool, to: &SyncSender<News>, served: &AtomicBool) {
             if present != now {
                 present = now;
                 let devices = devices(all);
-                before = devices.iter().map(|device| (device.name.clone(), (0.0, None))).collect();
+                before = devices.iter().map(|device| (device.info.name.clone(), (0.0, None))).collect();
                 if tell(to, News::Here { computer: computer(), devices }).is_err() {
                     return;
                 }

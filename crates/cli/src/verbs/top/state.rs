@@ -83,7 +83,8 @@ impl State {
                 let ended = self.tasks.values().filter(|task| task.state.has_ended() && !self.served);
                 for task in ended {
                     // The newest comes last.
-                    let same = |device: &&Device| device.path == task.target && title(device) == task.title;
+                    let same =
+                        |device: &&Device| device.info.path == task.target && title(device) == task.title;
                     if self.devices.iter().any(|device| same(&device)) {
                         self.last.insert(task.target.clone(), task.id.clone());
                     }
@@ -129,7 +130,7 @@ impl State {
     fn task(&mut self, task: Task) {
         let moment = task.moment.clone().or_else(|| self.tasks.get(&task.id)?.moment.clone());
         let task = Task { moment, ..task };
-        if task.state.has_ended() && self.devices.iter().any(|device| device.path == task.target) {
+        if task.state.has_ended() && self.devices.iter().any(|device| device.info.path == task.target) {
             self.last.insert(task.target.clone(), task.id.clone());
         }
         self.tasks.insert(task.id.clone(), task);
@@ -137,13 +138,13 @@ impl State {
 
     /// Takes the devices that are there now; a card that went takes its last result with it.
     fn present(&mut self, devices: Vec<Device>) {
-        let of = |path: &str| devices.iter().find(|device| device.path == path);
+        let of = |path: &str| devices.iter().find(|device| device.info.path == path);
         let before = std::mem::take(&mut self.devices);
         self.last.retain(|path, _| {
-            let old = before.iter().find(|device| device.path == *path);
-            old.zip(of(path)).is_some_and(|(old, new)| !new.empty && title(old) == title(new))
+            let old = before.iter().find(|device| device.info.path == *path);
+            old.zip(of(path)).is_some_and(|(old, new)| !new.info.empty && title(old) == title(new))
         });
-        self.traffic.retain(|name, _| devices.iter().any(|device| device.name == *name));
+        self.traffic.retain(|name, _| devices.iter().any(|device| device.info.name == *name));
         self.devices = devices;
     }
 
@@ -165,15 +166,15 @@ impl State {
     pub(super) fn rows(&self) -> Vec<Row<'_>> {
         let newest = || self.tasks.values().rev();
         let on = |device: &Device, wanted: fn(Progress) -> bool| {
-            self.tasks.values().find(|task| task.target == device.path && wanted(task.state))
+            self.tasks.values().find(|task| task.target == device.info.path && wanted(task.state))
         };
         let runs = |state| matches!(state, Progress::Running | Progress::Stopping);
         let waits = |state| state == Progress::Queued;
         let mut rows: Vec<Row<'_>> = Vec::new();
         for device in &self.devices {
-            let last = || self.last.get(&device.path).and_then(|id| self.tasks.get(id));
+            let last = || self.last.get(&device.info.path).and_then(|id| self.tasks.get(id));
             let task = on(device, runs).or_else(|| on(device, waits)).or_else(last);
-            rows.push(self.row(&device.path, Some(device), task));
+            rows.push(self.row(&device.info.path, Some(device), task));
         }
         let shown: Vec<&str> = rows.iter().filter_map(|row| Some(row.task?.id.as_str())).collect();
         let more = |ended: bool| {
@@ -186,7 +187,8 @@ impl State {
     }
 
     fn row<'a>(&'a self, key: &'a str, device: Option<&'a Device>, task: Option<&'a Task>) -> Row<'a> {
-        let traffic = device.and_then(|device| self.traffic.get(&device.name)).filter(|_| task.is_none());
+        let traffic =
+            device.and_then(|device| self.traffic.get(&device.info.name)).filter(|_| task.is_none());
         let of_task = task.and_then(|task| self.tracks.get(&task.id));
         let series = of_task.or(traffic.map(|(_, series)| series));
         Row { key, device, task, traffic: traffic.map(|(traffic, _)| traffic), series }
@@ -280,22 +282,22 @@ impl State {
 
 /// Number of cards without empty readers: `2 cards`; of devices where fixed disks are among them.
 pub(super) fn count_of(devices: &[Device]) -> String {
-    let there: Vec<&Device> = devices.iter().filter(|device| !device.empty).collect();
-    let what = if there.iter().all(|device| device.removable) { "card" } else { "device" };
+    let there: Vec<&Device> = devices.iter().filter(|device| !device.info.empty).collect();
+    let what = if there.iter().all(|device| device.info.removable) { "card" } else { "device" };
     format!("{} {what}{}", there.len(), if there.len() == 1 { "" } else { "s" })
 }
 
 /// A device as the server calls it in a test.
 fn title(device: &Device) -> String {
-    let size = device.bytes.map(|bytes| Size(bytes).to_string());
-    [device.model.clone(), size].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    let size = device.info.bytes.map(|bytes| Size(bytes).to_string());
+    [device.info.model.clone(), size].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 impl Row<'_> {
     /// The card in a word.
     pub(super) fn name(&self) -> &str {
         match (self.device, self.task) {
-            (Some(device), _) => &device.name,
+            (Some(device), _) => &device.info.name,
             (None, Some(task)) => {
                 let name = task.target.strip_prefix("sim:").or(task.target.strip_prefix("/dev/"));
                 name.unwrap_or(&task.target)
@@ -306,8 +308,8 @@ impl Row<'_> {
 
     pub(super) fn size(&self) -> String {
         match self.device {
-            Some(device) if device.empty => String::new(),
-            Some(device) => device.bytes.map(|bytes| Size(bytes).to_string()).unwrap_or_default(),
+            Some(device) if device.info.empty => String::new(),
+            Some(device) => device.info.bytes.map(|bytes| Size(bytes).to_string()).unwrap_or_default(),
             // It is at the end of the title.
             None => self.task.and_then(|task| size_of(&task.title)).unwrap_or_default().to_owned(),
         }
@@ -315,7 +317,7 @@ impl Row<'_> {
 
     pub(super) fn model(&self) -> &str {
         match (self.device, self.task) {
-            (Some(device), _) => device.model.as_deref().unwrap_or_default(),
+            (Some(device), _) => device.info.model.as_deref().unwrap_or_default(),
             (None, Some(task)) => &task.title,
             (None, None) => "",
         }
@@ -325,7 +327,7 @@ impl Row<'_> {
     pub(super) fn state(&self) -> (String, Tone) {
         match (self.task, self.device) {
             (Some(task), _) => (progress(task), tone(task)),
-            (None, Some(device)) => match (device.empty, device.safe, &device.reason) {
+            (None, Some(device)) => match (device.info.empty, device.info.safe, &device.info.reason) {
                 (true, _, _) => ("empty slot".to_owned(), Tone::Plain),
                 (_, true, _) => ("safe to test".to_owned(), Tone::Plain),
                 (_, _, Some(reason)) => (format!("no test: {reason}"), Tone::Plain),

@@ -43,11 +43,9 @@ fn what_runs_is_shown_in_figures_until_it_ends_with_an_answer() {
 
 #[test]
 fn another_card_in_the_reader_has_not_the_result_of_the_one_before() {
-    for change in [
-        vec![],
-        vec![device("sdb", "Another", 1_000_000_000_000)],
-        vec![Device { empty: true, ..device("sdb", "Generic STORAGE", 0) }],
-    ] {
+    let mut empty = device("sdb", "Generic STORAGE", 0);
+    empty.info.empty = true;
+    for change in [vec![], vec![device("sdb", "Another", 1_000_000_000_000)], vec![empty]] {
         let mut state = finished_fake();
         hear(&mut state, News::Devices(change));
         hear(&mut state, News::Devices(vec![device("sdb", "Generic STORAGE", 1_000_000_000_000)]));

@@ -2,32 +2,34 @@
 
 use super::client::{Link, News};
 use super::state::State;
+use cardscope_model::device::{Bus, DeviceInfo};
 use cardscope_model::finding::Weight;
 use cardscope_model::progress::{FindingSummary, PlannedStage, ProgressSample, SpeedFigure};
 use cardscope_model::report::Tone;
 use cardscope_server::api::{Device, State as Progress, Task, TaskSample};
 
 pub(super) fn device(name: &str, model: &str, bytes: u64) -> Device {
-    Device {
+    let info = DeviceInfo {
         name: name.to_owned(),
         path: format!("/dev/{name}"),
         bytes: Some(bytes),
-        bus: "usb".to_owned(),
+        bus: Bus::Usb,
         model: Some(model.to_owned()),
         removable: true,
         safe: true,
-        ..Device::default()
-    }
+        ..DeviceInfo::default()
+    };
+    Device { info, ..Device::default() }
 }
 
 pub(super) fn in_use() -> Device {
-    Device {
+    let info = DeviceInfo {
         safe: false,
         mounted: true,
         reason: Some("in use: mmcblk0p1 is mounted at /boot/firmware".to_owned()),
-        advice: Some("it holds the running system".to_owned()),
-        ..device("mmcblk0", "SC16G", 15_931_539_456)
-    }
+        ..device("mmcblk0", "SC16G", 15_931_539_456).info
+    };
+    Device { info, advice: Some("it holds the running system".to_owned()), task: None }
 }
 
 pub(super) fn task(id: &str, verb: &str, target: &str, title: &str) -> Task {
@@ -134,13 +136,9 @@ pub(super) const HOSTILE: &str = "\u{1b}[2J\u{1b}]0;x\u{7}\u{9b}31m\n\r\t\u{202e
 
 pub(super) fn hostile() -> State {
     let long = HOSTILE.repeat(40);
-    let device = Device {
-        safe: false,
-        reason: Some(long.clone()),
-        advice: Some(long.clone()),
-        ..device(&long, &long, u64::MAX)
-    };
-    let path = device.path.clone();
+    let info = DeviceInfo { safe: false, reason: Some(long.clone()), ..device(&long, &long, u64::MAX).info };
+    let device = Device { info, advice: Some(long.clone()), task: None };
+    let path = device.info.path.clone();
     let mut on_it = task("1", &long, &path, &long);
     (on_it.says, on_it.answer, on_it.error) = (long.clone(), Some(long.clone()), Some(long.clone()));
     on_it.findings =

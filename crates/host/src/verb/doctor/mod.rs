@@ -11,8 +11,9 @@ mod system;
 
 use cardscope_device::block::BlockDevice;
 use cardscope_device::filesystem;
-use cardscope_device::list::{self, Entry, Scope};
+use cardscope_device::list::{self, Scope};
 use cardscope_device::system::System;
+use cardscope_model::device::DeviceInfo;
 use cardscope_model::doctor::{DoctorReport, Point};
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::options::{ArchiveAt, Machine};
@@ -76,7 +77,7 @@ fn device_of(system: &System, target: &str) -> Result<String> {
 }
 
 /// Cards and readers that are present, or the one that was asked for.
-fn cards(system: &System, device: Option<&str>) -> Vec<Entry> {
+fn cards(system: &System, device: Option<&str>) -> Vec<DeviceInfo> {
     let mut found = list::list(system, Scope::WithLoops);
     match device {
         Some(device) => found.retain(|entry| entry.name == device),

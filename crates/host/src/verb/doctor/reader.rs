@@ -2,11 +2,11 @@
 //!
 //! Ceilings of the buses: docs/reference/sd.md#bus-modes, by way of `cardscope_sd::bus`.
 
-use cardscope_device::bus::Bus;
 use cardscope_device::inspect;
-use cardscope_device::list::Entry;
 use cardscope_device::system::System;
 use cardscope_device::usb::{self, UsbTopology};
+use cardscope_model::device::Bus;
+use cardscope_model::device::DeviceInfo;
 use cardscope_model::doctor::{Point, Question, State, Topic};
 use cardscope_model::identity::Identity;
 use cardscope_model::usb::{UsbProtocol, UsbReader};
@@ -17,7 +17,7 @@ const SLOW_MODES: &[&str] = &["Default Speed", "High Speed", "SDR12", "SDR25"];
 /// Slowest USB link in Mbit/s on which a UHS-I card is not held back.
 const USB_3: u32 = 5_000;
 
-pub(super) fn points(system: &System, card: &Entry) -> Vec<Point> {
+pub(super) fn points(system: &System, card: &DeviceInfo) -> Vec<Point> {
     let identity =
         cardscope_session::card_identity::judged(inspect::inspect(system, &card.name).unwrap_or_default());
     let mut points = vec![bus(card, &identity)];
@@ -37,7 +37,7 @@ fn seen(identity: &Identity) -> String {
     format!("{mode}{}", ceiling.unwrap_or_default())
 }
 
-fn bus(card: &Entry, identity: &Identity) -> Point {
+fn bus(card: &DeviceInfo, identity: &Identity) -> Point {
     match card.bus {
         Bus::Mmc => slot(identity),
         Bus::Usb => link(identity),
@@ -104,7 +104,7 @@ fn pcie(identity: &Identity) -> Point {
     }
 }
 
-fn usb(system: &System, card: &Entry, identity: &Identity) -> Vec<Point> {
+fn usb(system: &System, card: &DeviceInfo, identity: &Identity) -> Vec<Point> {
     let reader = identity.usb.clone().unwrap_or_default();
     let mut points = vec![protocol(&reader)];
     if let Some(topology) = usb::topology(system, &card.name) {
@@ -171,7 +171,7 @@ fn autosuspend(topology: &UsbTopology) -> Point {
     }
 }
 
-fn free(card: &Entry) -> Point {
+fn free(card: &DeviceInfo) -> Point {
     let why = "a card in use cannot be tested by writing, and disturbs read tests";
     let point = Topic::Reader.asks("reader-card", why);
     match &card.reason {

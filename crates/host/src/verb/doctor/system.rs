@@ -2,11 +2,11 @@
 //! that some verbs need, programs that are known to disturb (those that mount what comes, read what is mounted, or trim
 //! what is idle), and what this user may do. Capabilities: `capabilities(7)`.
 
-use cardscope_device::list::Entry;
 use cardscope_device::permission::can_be_asked;
 use cardscope_device::system::System;
 use cardscope_device::{host, vitals};
 use cardscope_engine::real::io_uring_allowed;
+use cardscope_model::device::DeviceInfo;
 use cardscope_model::doctor::{Point, State, Topic};
 use cardscope_session::file_system_tool::find_tool;
 use rustix::fs::{Access, access};
@@ -15,7 +15,7 @@ use std::path::Path;
 /// First kernel that numbers the coming of disks, by which a swapped card is noticed (`diskseq`).
 const NUMBERS_DISKS: (u32, u32) = (5, 15);
 
-pub(super) fn points(system: &System, cards: &[Entry]) -> Vec<Point> {
+pub(super) fn points(system: &System, cards: &[DeviceInfo]) -> Vec<Point> {
     let mut points = vec![io_uring(system), age(system), machine(system)];
     points.extend(rights(system, cards));
     points.extend(services(system));
@@ -208,7 +208,7 @@ const NEEDED: [(u32, &str, &str); 2] = [
     (17, "cap-sys-rawio", "needed to send SD commands to the card"),
 ];
 
-fn rights(system: &System, cards: &[Entry]) -> Vec<Point> {
+fn rights(system: &System, cards: &[DeviceInfo]) -> Vec<Point> {
     if !system.is_live() {
         return Vec::new();
     }
@@ -217,11 +217,11 @@ fn rights(system: &System, cards: &[Entry]) -> Vec<Point> {
     points
 }
 
-fn devices(cards: &[Entry]) -> Point {
+fn devices(cards: &[DeviceInfo]) -> Point {
     const WHY: &str = "without access to the block device, only directories can be tested";
     let point = Topic::Rights.asks("block-devices", WHY);
     let advice = "sudo usermod -aG disk $USER, then log in again; or run with sudo";
-    let allowed = |card: &&Entry| access(card.path.as_str(), Access::READ_OK | Access::WRITE_OK).is_ok();
+    let allowed = |card: &&DeviceInfo| access(card.path.as_str(), Access::READ_OK | Access::WRITE_OK).is_ok();
     let refused: Vec<&str> =
         cards.iter().filter(|card| !allowed(card)).map(|card| card.path.as_str()).collect();
     let root = rustix::process::geteuid().is_root();

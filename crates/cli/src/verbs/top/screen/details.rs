@@ -112,13 +112,13 @@ fn of_device(page: &mut Page, device: &Device) {
         let at = if mounted.is_empty() { String::new() } else { format!(" at {}", mounted.join(", ")) };
         format!("{name}: {}{at}", system.as_deref().unwrap_or("unknown"))
     };
-    let taken_out = if device.removable { "removable" } else { "fixed" };
-    let writes = if device.read_only { ", read-only" } else { "" };
-    page.put(&format!("{} ({}, {taken_out}{writes})", device.path, device.bus));
-    if device.filesystem.is_some() || !device.mounted_at.is_empty() {
-        page.put(&holds(&device.name, &device.filesystem, &device.mounted_at));
+    let taken_out = if device.info.removable { "removable" } else { "fixed" };
+    let writes = if device.info.read_only { ", read-only" } else { "" };
+    page.put(&format!("{} ({}, {taken_out}{writes})", device.info.path, device.info.bus));
+    if device.info.filesystem.is_some() || !device.info.mounted_at.is_empty() {
+        page.put(&holds(&device.info.name, &device.info.filesystem, &device.info.mounted_at));
     }
-    for part in &device.partitions {
+    for part in &device.info.partitions {
         page.put(&holds(&part.name, &part.filesystem, &part.mounted_at));
     }
 }

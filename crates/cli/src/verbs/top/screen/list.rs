@@ -128,7 +128,7 @@ fn line(row: &Row<'_>, selected: bool, widths: &Widths, wide: u16, looks: Looks)
 }
 
 pub(super) fn title_of(row: &Row<'_>, more: usize, wide: u16, looks: Looks) -> Line<'static> {
-    let (name, size) = (row.device.map_or(row.name(), |device| &device.path), row.size());
+    let (name, size) = (row.device.map_or(row.name(), |device| &device.info.path), row.size());
     let model = row.model();
     let size = if model.ends_with(&size) { "" } else { &size };
     let parts: Vec<&str> = [name, model, size].into_iter().filter(|part| !part.is_empty()).collect();

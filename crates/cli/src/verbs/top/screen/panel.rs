@@ -85,8 +85,8 @@ fn answer(task: &Task, wide: u16, looks: Looks) -> Vec<Line<'static>> {
 /// A device on which nothing runs.
 pub(super) fn idle(device: &Device, row: &Row<'_>, wide: u16) -> Vec<Line<'static>> {
     let mut lines: Vec<String> = Vec::new();
-    match (device.safe, &device.reason) {
-        (true, _) => lines.push(format!("Safe to test: `cardscope check {}`", device.path)),
+    match (device.info.safe, &device.info.reason) {
+        (true, _) => lines.push(format!("Safe to test: `cardscope check {}`", device.info.path)),
         (false, reason) => {
             let reason = reason.as_deref().unwrap_or("reason unknown");
             let advice = device.advice.as_ref().map(|advice| format!("; {advice}"));
