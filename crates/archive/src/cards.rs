@@ -1,68 +1,34 @@
 //! The archive's cards: lists, one card with all that is known of it, and what the user corrects or adds.
 
-use super::line::{AnswerCache, Line, lines};
+use super::line::{AnswerCache, SessionLine, lines};
 use super::named;
-use cardscope_compare::card_source;
 use cardscope_model::archived::StoredCard;
-use cardscope_model::card::{CardFacts, Event, EventKind, Price, is_date};
+use cardscope_model::card::{Attachment, CardFacts, Event, EventKind, Price, is_date};
 use cardscope_model::identity::Identity;
 use cardscope_session::archive_access::{open_filled, open_to_read};
 use cardscope_session::attachment;
 use cardscope_session::error::{Failure, Result};
-use cardscope_store::{Archive, NewAttachment, SessionId, SessionSummary, StoredAttachment};
+use cardscope_store::{Archive, NewAttachment, SessionId, SessionSummary};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// A card in a list.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CardLine {
-    /// Its name in the archive.
-    pub id: String,
-    /// What it is called.
-    pub title: String,
-    /// Pieces.
-    pub specimens: u32,
-    /// Sessions, the documents of all verbs included.
-    pub sessions: u32,
-    /// Runs.
-    pub runs: u32,
-    /// First and last day of measuring, where known.
-    pub measured: Option<[String; 2]>,
-    /// What is known of it.
-    pub facts: CardFacts,
-}
-
 /// A card with all that is known of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CardShown {
-    /// Its line in the list.
     #[serde(flatten)]
-    pub line: CardLine,
+    pub card: StoredCard,
     /// Its pieces, each by the hash of its identity.
     pub pieces: Vec<String>,
     /// What happened to it.
     pub events: Vec<Event>,
     /// What is attached: name, media type, bytes, hash.
-    pub attachments: Vec<AttachmentLine>,
+    pub attachments: Vec<Attachment>,
     /// Its sessions, and the documents of other verbs.
     pub sessions_and_records: Vec<String>,
     /// The same with what was done and what came of it.
     #[serde(default)]
-    pub session_lines: Vec<Line>,
-}
-
-/// Something attached.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct AttachmentLine {
-    /// Its name.
-    pub name: String,
-    /// Its media type.
-    pub media_type: String,
-    /// BLAKE3 of its bytes.
-    pub hash: String,
-    /// What there is to say about it.
-    pub note: Option<String>,
+    pub session_lines: Vec<SessionLine>,
 }
 
 /// What is changed of a card. What is `None` or empty stays as it is.
@@ -142,11 +108,14 @@ impl Edit {
 ///
 /// # Errors
 /// If the archive cannot be opened or read.
-pub fn cards(path: Option<&Path>) -> Result<Vec<CardLine>> {
+pub fn cards(path: Option<&Path>) -> Result<Vec<StoredCard>> {
     let Some(mut archive) = open_to_read(path)? else { return Ok(Vec::new()) };
     let counts = archive.session_counts()?;
-    let sessions = |card: &StoredCard| counts.get(&card.id).copied().unwrap_or_default();
-    Ok(archive.cards()?.into_iter().map(|card| CardLine::new(sessions(&card), card)).collect())
+    let mut cards = archive.cards()?;
+    for card in &mut cards {
+        card.sessions = counts.get(&card.id).copied().unwrap_or_default();
+    }
+    Ok(cards)
 }
 
 /// A card by its whole id, with all that is known of it; `None` where the archive has none of that id.
@@ -173,17 +142,12 @@ pub fn said(path: Option<&Path>, id: &str) -> Result<Option<Identity>> {
 ///
 /// # Errors
 /// If the archive cannot be opened or read.
-pub fn attached_bytes(
-    path: Option<&Path>,
-    id: &str,
-    hash: &str,
-) -> Result<Option<(AttachmentLine, Vec<u8>)>> {
+pub fn attached_bytes(path: Option<&Path>, id: &str, hash: &str) -> Result<Option<(Attachment, Vec<u8>)>> {
     let Some(mut archive) = open_to_read(path)? else { return Ok(None) };
-    let Some(file) = archive.attachments(id)?.into_iter().find(|file| file.hash == hash) else {
-        return Ok(None);
-    };
+    let mut files = archive.attachments(id)?.into_iter().map(|stored| stored.file);
+    let Some(file) = files.find(|file| file.hash == hash) else { return Ok(None) };
     let bytes = archive.attachment(hash)?;
-    Ok(Some((attached(file), bytes)))
+    Ok(Some((file, bytes)))
 }
 
 /// Changes a card; gives it as it is then.
@@ -239,29 +203,6 @@ pub fn merge(path: Option<&Path>, from: &str, into: &str, answers: &AnswerCache)
     shown(&mut archive, card, answers)
 }
 
-/// The cards that come with the program, from published reports.
-///
-/// # Errors
-/// If the collection cannot be read.
-pub fn builtin() -> Result<Vec<CardLine>> {
-    Ok(card_source::builtin()?.into_iter().map(|card| CardLine::new(card.sessions, card)).collect())
-}
-
-impl CardLine {
-    /// The line of a card with so many sessions.
-    pub(crate) fn new(sessions: u32, card: StoredCard) -> Self {
-        CardLine {
-            id: card.id,
-            title: card.title,
-            specimens: card.units,
-            sessions,
-            runs: card.runs,
-            measured: Option::zip(card.first, card.last).map(|(first, last)| [first, last]),
-            facts: card.facts,
-        }
-    }
-}
-
 /// The names of sessions, those of records last.
 pub(super) fn runs_first(mut sessions: Vec<SessionSummary>) -> Vec<SessionId> {
     sessions.sort_by_key(|session| session.is_record);
@@ -269,21 +210,16 @@ pub(super) fn runs_first(mut sessions: Vec<SessionSummary>) -> Vec<SessionId> {
 }
 
 /// A card with all that is known of it.
-pub(super) fn shown(archive: &mut Archive, card: StoredCard, answers: &AnswerCache) -> Result<CardShown> {
+pub(super) fn shown(archive: &mut Archive, mut card: StoredCard, answers: &AnswerCache) -> Result<CardShown> {
     let id = card.id.clone();
     let pieces = archive.units(&id)?.into_iter().map(|s| s.id).collect();
     let events = archive.events(&id)?.into_iter().map(|(_, event)| event).collect();
-    let attachments = archive.attachments(&id)?.into_iter().map(attached).collect();
+    let attachments = archive.attachments(&id)?.into_iter().map(|stored| stored.file).collect();
     let sessions = archive.card_sessions(&id)?;
     let session_lines = lines(archive, sessions.clone(), answers)?;
     let names = runs_first(sessions).iter().map(ToString::to_string).collect();
-    let count = u32::try_from(session_lines.len()).unwrap_or(u32::MAX);
-    let line = CardLine::new(count, card);
-    Ok(CardShown { line, pieces, events, attachments, sessions_and_records: names, session_lines })
-}
-
-fn attached(file: StoredAttachment) -> AttachmentLine {
-    AttachmentLine { name: file.name, media_type: file.media_type, hash: file.hash, note: file.note }
+    card.sessions = u32::try_from(session_lines.len()).unwrap_or(u32::MAX);
+    Ok(CardShown { card, pieces, events, attachments, sessions_and_records: names, session_lines })
 }
 
 /// The facts that are texts, by their words.

@@ -11,12 +11,9 @@ mod named;
 mod request;
 mod sessions;
 
-pub use cards::{
-    AttachmentLine, CardLine, CardShown, Edit, attach, attached_bytes, builtin, card, cards, edit, facts,
-    merge, said,
-};
+pub use cards::{CardShown, Edit, attach, attached_bytes, card, cards, edit, facts, merge, said};
 pub use files::{Exported, Taken, export, take};
-pub use line::{Answer, AnswerCache, Line};
+pub use line::{Answer, AnswerCache, SessionLine};
 pub use request::{Request, What};
 pub use sessions::{Found, find, list, newest, remove};
 

@@ -1,5 +1,6 @@
 //! One session as a line of a list: when, of which card, what was done, and what came of it.
 
+use cardscope_model::archived::SessionOverview;
 use cardscope_model::recipe::MOST_RUNS;
 use cardscope_model::report::Tone;
 use cardscope_session::error::Result;
@@ -12,33 +13,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// One session or record of the list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Line {
-    /// Its name.
-    pub session: String,
-    /// When it began, in UTC.
-    pub started_at: String,
-    /// The target as it was named.
-    pub target: String,
+pub struct SessionLine {
+    #[serde(flatten)]
+    pub session: SessionOverview,
     /// The card as it names itself, where it could be identified.
     pub card: Option<String>,
-    /// The card as the archive calls it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub title: Option<String>,
-    /// What it is of: `bench` or another verb that measured it, `import` for a log of another tool.
-    pub kind: String,
-    /// The recipe of a benchmark.
-    pub recipe: Option<String>,
-    /// `complete`, `interrupted`, `failed`, `running`, or `crashed` where its process ended without a word.
-    pub state: String,
-    /// What came of it: the answer of its page, or how many runs it has.
-    #[serde(default)]
+    /// The answer of its page, or how many runs it has.
     pub result: String,
-    /// How good that is.
-    #[serde(default)]
-    pub tone: Tone,
-    /// The session of the check that it is a part of.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub part_of: Option<String>,
 }
 
 /// Answer and tone of the page that a verb's document becomes, where it becomes one.
@@ -100,7 +81,7 @@ pub(super) fn lines(
     archive: &mut Archive,
     mut sessions: Vec<SessionSummary>,
     answers: &AnswerCache,
-) -> Result<Vec<Line>> {
+) -> Result<Vec<SessionLine>> {
     sessions.sort_by(|a, b| (&a.started_at, a.id).cmp(&(&b.started_at, b.id)));
     let titles: HashMap<String, String> = archive.cards()?.into_iter().map(|c| (c.id, c.title)).collect();
     let mut left = MOST_RUNS_READ;
@@ -119,19 +100,18 @@ pub(super) fn lines(
         if session.kind == "check" {
             check = Some(session);
         }
-        lines.push(Line {
+        let overview = SessionOverview {
             session: session.id.to_string(),
             started_at: session.started_at.clone(),
             target: session.target.clone(),
-            card: session.card.clone(),
             title: title.cloned(),
             kind: session.kind.clone(),
             recipe: Some(session.recipe.clone()).filter(|recipe| !recipe.is_empty()),
             state: state(session.ended, session.running).to_owned(),
-            result,
             tone,
             part_of,
-        });
+        };
+        lines.push(SessionLine { session: overview, card: session.card.clone(), result });
     }
     Ok(lines)
 }

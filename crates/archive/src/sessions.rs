@@ -1,7 +1,7 @@
 //! What was measured: listed, found by its id, shown as it was printed, and removed.
 
 use super::cards::{CardShown, shown};
-use super::line::{AnswerCache, Line, lines};
+use super::line::{AnswerCache, SessionLine, lines};
 use super::named::{self, Named};
 use cardscope_session::archive_access::{open_filled, open_to_read};
 use cardscope_session::error::{Failure, Result};
@@ -22,7 +22,7 @@ pub enum Found {
 ///
 /// # Errors
 /// If the archive cannot be opened or read.
-pub fn list(path: Option<&Path>, answers: &AnswerCache) -> Result<Vec<Line>> {
+pub fn list(path: Option<&Path>, answers: &AnswerCache) -> Result<Vec<SessionLine>> {
     let Some(mut archive) = open_to_read(path)? else { return Ok(Vec::new()) };
     let sessions = archive.sessions()?;
     lines(&mut archive, sessions, answers)
@@ -40,7 +40,7 @@ pub fn newest(
     offset: usize,
     limit: usize,
     answers: &AnswerCache,
-) -> Result<(Vec<Line>, usize)> {
+) -> Result<(Vec<SessionLine>, usize)> {
     let Some(mut archive) = open_to_read(path)? else { return Ok((Vec::new(), 0)) };
     // The check that the last ones are parts of lies behind them.
     let (window, all) = archive.newest_sessions(offset, limit + PARTS)?;

@@ -2,33 +2,25 @@
 //! speeds. What a list that is searched and sorted is made of.
 
 use crate::card_source::CardSource;
-use cardscope_model::archived::StoredCard;
+use cardscope_model::archived::{CardOverview, NewestVerdict, StoredCard};
 use cardscope_model::card::SIMULATED;
+use cardscope_model::report::Tone;
+use cardscope_model::units::Size;
 use cardscope_session::error::Result;
 use cardscope_store::NewestDocument;
+use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-/// A card.
-#[derive(Debug, Clone)]
-pub struct Shelved {
-    /// What is known of it.
-    pub card: StoredCard,
-    /// Whether it comes with the program.
-    pub published: bool,
-    /// Whether nothing but a simulated card or a device that is none was measured under its name.
-    pub is_no_card: bool,
-    /// Mean speed in MB/s by test, over all counted runs under all settings.
-    pub speeds: BTreeMap<String, f64>,
-    /// The document of its newest verdict.
-    pub newest: Option<NewestDocument>,
-}
-
-/// All of them, those of the archive first, each part by title.
+/// All cards, those of the archive first, each part by title; `answer` gives the
+/// first line of a document's page and its tone.
 ///
 /// # Errors
 /// If the archive cannot be opened or read.
-pub fn all(archive: Option<&Path>) -> Result<Vec<Shelved>> {
+pub fn all(
+    archive: Option<&Path>,
+    answer: fn(&str, &Value) -> Option<(String, Tone)>,
+) -> Result<Vec<CardOverview>> {
     let mut source = CardSource::open(archive, true)?;
     let cards = source.cards()?;
     let mut sums: HashMap<String, BTreeMap<String, (f64, f64)>> = HashMap::new();
@@ -42,15 +34,35 @@ pub fn all(archive: Option<&Path>) -> Result<Vec<Shelved>> {
             .extend(archive.newest_verdicts()?.into_iter().map(|verdict| (verdict.card_id.clone(), verdict)));
     }
     let not_cards = source.not_cards()?.clone();
-    let shelved = |card: StoredCard| {
+    let verdict = |newest: NewestDocument| {
+        let (text, tone) = answer(&newest.kind, &newest.document)?;
+        Some(NewestVerdict { text, tone, session: newest.session })
+    };
+    let overview = |card: StoredCard| {
         let speeds = sums.remove(&card.id).unwrap_or_default();
-        Shelved {
+        let bytes = card.facts.capacity_bytes;
+        let gb = bytes.map(|bytes| bytes as f64 / 1e9).filter(|gb| *gb > 0.0);
+        let [first, last] = card.measured.map_or([None, None], |days| days.map(Some));
+        CardOverview {
             published: source.is_collected(&card.id),
-            is_no_card: card.title.starts_with(SIMULATED) || not_cards.contains_key(&card.id),
+            simulated: card.title.starts_with(SIMULATED) || not_cards.contains_key(&card.id),
             speeds: speeds.into_iter().map(|(test, (sum, runs))| (test, sum / runs.max(1.0))).collect(),
-            newest: newest.remove(&card.id),
-            card,
+            verdict: newest.remove(&card.id).and_then(verdict),
+            capacity: bytes.map(|bytes| Size(bytes).in_table()).unwrap_or_default(),
+            per_gb: card.price.as_ref().zip(gb).map(|(price, gb)| price.amount / gb),
+            id: card.id,
+            title: card.title,
+            brand: card.facts.brand,
+            model: card.facts.model,
+            capacity_bytes: bytes,
+            marks: card.facts.marks,
+            price: card.price,
+            units: card.units,
+            sessions: card.sessions,
+            runs: card.runs,
+            first,
+            last,
         }
     };
-    Ok(cards.into_iter().map(shelved).collect())
+    Ok(cards.into_iter().map(overview).collect())
 }

@@ -205,6 +205,20 @@ pub struct Event {
     pub source: Option<String>,
 }
 
+/// A photograph, receipt or other file that is attached to a card, a unit or a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Attachment {
+    /// File name.
+    pub name: String,
+    /// Media type: `image/jpeg`.
+    pub media_type: String,
+    /// BLAKE3 of its bytes, in hex.
+    pub hash: String,
+    /// Remark of the user.
+    pub note: Option<String>,
+}
+
 /// Years in which a card can be bought, tested and compared: none was before the clocks of computers began.
 pub const YEARS: std::ops::RangeInclusive<i16> = 1970..=2199;
 

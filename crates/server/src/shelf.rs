@@ -1,14 +1,13 @@
 //! The cards, at hand for lists that are searched, filtered and sorted: read from the archive once, and again after it changed,
 //! behind the back of whoever asks. An answer that was given is kept until then.
 
-use crate::api::{CardQuery, CardRow, Cards, Verdict};
+use crate::api::{CardQuery, Cards};
 use crate::locked::lock;
 use crate::problem::Refusal;
 use crate::records;
 use axum::body::Bytes;
-use cardscope_compare::card_overview as shelf;
-use cardscope_compare::card_overview::Shelved;
-use cardscope_model::units::Size;
+use cardscope_compare::card_overview;
+use cardscope_model::archived::CardOverview;
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -31,7 +30,7 @@ pub(crate) struct Shelf {
 
 /// All cards, as the archive was at one moment.
 pub(crate) struct Read {
-    rows: Vec<CardRow>,
+    rows: Vec<CardOverview>,
     /// What a search looks through, by row, in lower case.
     words: Vec<String>,
     brands: Vec<String>,
@@ -68,21 +67,21 @@ impl Shelf {
     }
 
     fn read_anew(&self, archive: Option<&Path>) -> Result<Arc<Read>, Refusal> {
-        let read = Arc::new(Read::of(shelf::all(archive)?));
+        let read = Arc::new(Read::of(card_overview::all(archive, records::answer)?));
         *self.read.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&read));
         Ok(read)
     }
 }
 
 impl Read {
-    fn of(cards: Vec<Shelved>) -> Self {
-        let rows: Vec<CardRow> = cards.into_iter().map(row).collect();
-        let words = |row: &CardRow| {
+    fn of(rows: Vec<CardOverview>) -> Self {
+        let words = |row: &CardOverview| {
             let parts = [Some(&row.title), row.brand.as_ref(), row.model.as_ref()];
             let parts = parts.into_iter().flatten().chain(&row.marks).map(|part| part.to_lowercase());
             parts.collect::<Vec<_>>().join("\n")
         };
-        let every = |of: &dyn Fn(&CardRow) -> Vec<String>| rows.iter().flat_map(of).collect::<BTreeSet<_>>();
+        let every =
+            |of: &dyn Fn(&CardOverview) -> Vec<String>| rows.iter().flat_map(of).collect::<BTreeSet<_>>();
         let mut often: HashMap<&str, usize> = HashMap::new();
         for test in rows.iter().flat_map(|row| row.speeds.keys()) {
             *often.entry(test).or_default() += 1;
@@ -104,7 +103,7 @@ impl Read {
     }
 
     /// The card of an id.
-    pub(crate) fn card(&self, id: &str) -> Option<&CardRow> {
+    pub(crate) fn card(&self, id: &str) -> Option<&CardOverview> {
         self.rows.iter().find(|row| row.id == id)
     }
 
@@ -152,42 +151,12 @@ impl Read {
     }
 }
 
-fn row(of: Shelved) -> CardRow {
-    let Shelved { card, published, is_no_card, speeds, newest } = of;
-    let verdict = newest.and_then(|newest| {
-        let page = records::page(&newest.kind, &newest.document)?;
-        Some(Verdict { text: page.answer, tone: page.tone, session: newest.session })
-    });
-    let price = card.price;
-    let gb = card.facts.capacity_bytes.map(|bytes| bytes as f64 / 1e9).filter(|gb| *gb > 0.0);
-    CardRow {
-        capacity: card.facts.capacity_bytes.map(|bytes| Size(bytes).in_table()).unwrap_or_default(),
-        per_gb: price.as_ref().zip(gb).map(|(price, gb)| price.amount / gb),
-        id: card.id,
-        title: card.title,
-        brand: card.facts.brand,
-        model: card.facts.model,
-        capacity_bytes: card.facts.capacity_bytes,
-        marks: card.facts.marks,
-        verdict,
-        price,
-        units: card.units,
-        sessions: card.sessions,
-        runs: card.runs,
-        first: card.first,
-        last: card.last,
-        published,
-        simulated: is_no_card,
-        speeds,
-    }
-}
-
 /// The word that a verdict begins with.
 fn word(answer: &str) -> &str {
     answer.split([':', ',', '(']).next().unwrap_or_default().trim()
 }
 
-fn meets(row: &CardRow, query: &CardQuery) -> bool {
+fn meets(row: &CardOverview, query: &CardQuery) -> bool {
     let same = |asked: &Option<String>, has: &dyn Fn(&str) -> bool| {
         asked.as_deref().is_none_or(|one| one.is_empty() || has(one))
     };
@@ -208,13 +177,13 @@ fn meets(row: &CardRow, query: &CardQuery) -> bool {
 }
 
 /// The order of two cards; one of which the figure is not known comes last, whichever way it is asked for.
-fn by(sort: &str, descending: bool, a: &CardRow, b: &CardRow) -> Ordering {
+fn by(sort: &str, descending: bool, a: &CardOverview, b: &CardOverview) -> Ordering {
     let turned = |order: Ordering| if descending { order.reverse() } else { order };
-    let numbers = |of: &dyn Fn(&CardRow) -> Option<f64>| match (of(a), of(b)) {
+    let numbers = |of: &dyn Fn(&CardOverview) -> Option<f64>| match (of(a), of(b)) {
         (Some(a), Some(b)) => turned(a.total_cmp(&b)),
         (a, b) => b.is_some().cmp(&a.is_some()),
     };
-    let texts = |of: &dyn Fn(&CardRow) -> Option<String>| match (of(a), of(b)) {
+    let texts = |of: &dyn Fn(&CardOverview) -> Option<String>| match (of(a), of(b)) {
         (Some(a), Some(b)) => turned(a.cmp(&b)),
         (a, b) => b.is_some().cmp(&a.is_some()),
     };
@@ -234,16 +203,17 @@ fn by(sort: &str, descending: bool, a: &CardRow, b: &CardRow) -> Ordering {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cardscope_model::archived::NewestVerdict;
 
-    fn shelf(rows: Vec<CardRow>) -> Read {
+    fn shelf(rows: Vec<CardOverview>) -> Read {
         let mut read = Read::of(Vec::new());
         read.words = rows.iter().map(|row| row.title.to_lowercase()).collect();
         read.rows = rows;
         read
     }
 
-    fn card(title: &str, bytes: Option<u64>) -> CardRow {
-        CardRow { title: title.to_owned(), capacity_bytes: bytes, ..CardRow::default() }
+    fn card(title: &str, bytes: Option<u64>) -> CardOverview {
+        CardOverview { title: title.to_owned(), capacity_bytes: bytes, ..CardOverview::default() }
     }
 
     fn titles(cards: &Cards) -> Vec<&str> {
@@ -275,8 +245,10 @@ mod tests {
     #[test]
     fn a_verdict_is_filtered_by_its_word() {
         let mut fake = card("A", None);
-        fake.verdict =
-            Some(Verdict { text: "FAKE: holds 52 GB of 1 TB. Return it.".into(), ..Verdict::default() });
+        fake.verdict = Some(NewestVerdict {
+            text: "FAKE: holds 52 GB of 1 TB. Return it.".into(),
+            ..NewestVerdict::default()
+        });
         let read = shelf(vec![fake, card("B", None)]);
         let query = |verdict: &str| CardQuery { verdict: Some(verdict.into()), ..CardQuery::default() };
         assert_eq!(titles(&read.window(&query("fake"))), ["A"]);

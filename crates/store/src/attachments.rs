@@ -3,6 +3,7 @@
 use crate::connection::{Connection, Outcome, Row, Rows, composed, statement};
 use crate::events::exists;
 use crate::{Archive, ArchiveError, SessionId, hash, stamp};
+use cardscope_model::card::Attachment;
 use cardscope_model::session_file::AttachedTo;
 use uuid::Uuid;
 
@@ -33,22 +34,12 @@ pub struct NewAttachment<'a> {
 /// An attached file in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredAttachment {
-    /// BLAKE3 of its bytes, in hex.
-    pub hash: String,
+    /// The file as people see it.
+    pub file: Attachment,
     /// On what it hangs.
     pub on: AttachedTo,
-    /// The name of that.
-    pub owner: String,
-    /// Its name.
-    pub name: String,
-    /// Its media type.
-    pub media_type: String,
-    /// What there is to say about it.
-    pub note: Option<String>,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub bytes: u64,
-    /// When it was added, UTC.
-    pub added_at: String,
 }
 
 /// What a file can hang on.
@@ -58,7 +49,7 @@ const INSERT: &str = "INSERT INTO attached (id, hash, card_id, specimen_id, sess
     content_bytes, added_at)";
 
 /// Of a card, its units and its sessions.
-const OF_CARD: &str = "SELECT hash, card_id, specimen_id, session_id, name, media_type, note, content_bytes, added_at \
+const OF_CARD: &str = "SELECT hash, card_id, specimen_id, name, media_type, note, content_bytes \
     FROM attached WHERE card_id = $1 OR specimen_id IN (SELECT id FROM specimen WHERE card_id = $1) \
     OR session_id IN (SELECT id FROM session WHERE card_id = $1) ORDER BY added_at, id";
 
@@ -145,22 +136,18 @@ async fn hangs_there(c: &mut Connection, to: Owner<'_>, name: &str, hash: &str) 
     Ok(c.optional(asked, |_| Ok(())).await?.is_some())
 }
 
+/// On what a file hangs that belongs to this card or unit; each belongs to one thing.
+pub(crate) fn attached_to([card, unit]: &[Option<String>; 2]) -> AttachedTo {
+    match (card, unit) {
+        (Some(_), _) => AttachedTo::Card,
+        (None, Some(_)) => AttachedTo::Specimen,
+        (None, None) => AttachedTo::Session,
+    }
+}
+
 fn stored(row: &Row) -> Outcome<StoredAttachment> {
-    let owners: [Option<String>; 3] = [row.get(1)?, row.get(2)?, row.get(3)?];
-    let kinds = [AttachedTo::Card, AttachedTo::Specimen, AttachedTo::Session];
-    let (on, owner) = kinds
-        .into_iter()
-        .zip(owners)
-        .find_map(|(on, owner)| Some((on, owner?)))
-        .ok_or_else(|| crate::connection::unreadable("attached", "it belongs to nothing".to_owned()))?;
-    Ok(StoredAttachment {
-        hash: row.get(0)?,
-        on,
-        owner,
-        name: row.get(4)?,
-        media_type: row.get(5)?,
-        note: row.get(6)?,
-        bytes: row.whole(7)?,
-        added_at: row.get(8)?,
-    })
+    let owners: [Option<String>; 2] = [row.get(1)?, row.get(2)?];
+    let file =
+        Attachment { hash: row.get(0)?, name: row.get(3)?, media_type: row.get(4)?, note: row.get(5)? };
+    Ok(StoredAttachment { file, on: attached_to(&owners), bytes: row.whole(6)? })
 }

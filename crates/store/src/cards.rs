@@ -258,8 +258,7 @@ fn card(row: &Row) -> Outcome<StoredCard> {
         units: row.whole(3)?,
         sessions: row.whole(4)?,
         runs: row.whole(5)?,
-        first: row.get(6)?,
-        last: row.get(7)?,
+        measured: Option::zip(row.get(6)?, row.get(7)?).map(|(first, last)| [first, last]),
         price: None,
         priced: None,
     })

@@ -20,7 +20,9 @@ pub(super) fn run(asked: Request, options: &Options) -> Result<u8> {
             output::list(options, "sessions", &sessions, |sessions| pages::sessions(sessions))
         }
         What::Cards { builtin: true } => {
-            output::list(options, "cards", &archive::builtin()?, |cards| pages::builtin(cards))
+            output::list(options, "cards", &cardscope_compare::card_source::builtin()?, |cards| {
+                pages::builtin(cards)
+            })
         }
         What::Cards { builtin: false } => {
             output::list(options, "cards", &archive::cards(path)?, |cards| pages::cards(cards))

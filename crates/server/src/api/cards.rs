@@ -1,8 +1,8 @@
 //! Cards: in a list, and one with all that is known of it.
 
 use super::sessions::SessionLine;
-pub(super) use cardscope_model::card::{Event, Price};
-use cardscope_model::report::Tone;
+use cardscope_model::archived::CardOverview;
+use cardscope_model::card::{Attachment, Event};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::{IntoParams, ToSchema};
@@ -52,7 +52,7 @@ pub struct Cards {
     /// The first of the window.
     pub offset: usize,
     /// The window.
-    pub cards: Vec<CardRow>,
+    pub cards: Vec<CardOverview>,
     /// Brands that there are.
     pub brands: Vec<String>,
     /// Marks that there are.
@@ -65,63 +65,11 @@ pub struct Cards {
     pub priced: bool,
 }
 
-/// A card in a list.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct CardRow {
-    /// Its name in the archive.
-    pub id: String,
-    /// What it is called.
-    pub title: String,
-    /// The name on it.
-    pub brand: Option<String>,
-    /// How it names itself.
-    pub model: Option<String>,
-    /// Bytes that it announces.
-    pub capacity_bytes: Option<u64>,
-    /// Its capacity in three digits: `256 GB`; empty where unknown.
-    pub capacity: String,
-    /// Marks printed on it.
-    pub marks: Vec<String>,
-    /// Its newest verdict.
-    pub verdict: Option<Verdict>,
-    /// What was last paid for it.
-    pub price: Option<Price>,
-    /// That for a GB (10^9 bytes).
-    pub per_gb: Option<f64>,
-    /// Units that were tested.
-    pub units: u32,
-    /// Sessions.
-    pub sessions: u32,
-    /// Finished runs.
-    pub runs: u32,
-    /// When it was first measured.
-    pub first: Option<String>,
-    /// When it was last measured.
-    pub last: Option<String>,
-    /// Whether it comes with the program: a card of a published report.
-    pub published: bool,
-    /// Whether it is a simulated card, or a device that is none.
-    pub simulated: bool,
-    /// Mean speed by test over all counted runs, MB/s.
-    pub speeds: BTreeMap<String, f64>,
-}
-
-/// The newest verdict on a card.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Verdict {
-    /// The answer of its page.
-    pub text: String,
-    /// How good it is.
-    pub tone: Tone,
-    /// The session.
-    pub session: String,
-}
-
 /// A card with all that is known of it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Card {
     /// Its row in the list.
-    pub card: CardRow,
+    pub card: CardOverview,
     /// Facts by their words, with those that are not known.
     pub facts: Vec<Fact>,
     /// What happened to it.
@@ -143,19 +91,6 @@ pub struct Fact {
     pub word: String,
     /// Its value.
     pub value: Option<String>,
-}
-
-/// Something attached to a card.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Attachment {
-    /// Its name.
-    pub name: String,
-    /// Its media type.
-    pub media_type: String,
-    /// Hash of its bytes, by which it is fetched.
-    pub hash: String,
-    /// More about it.
-    pub note: Option<String>,
 }
 
 /// What is changed of a card; what is absent stays.

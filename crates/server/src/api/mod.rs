@@ -14,7 +14,7 @@ mod simulated;
 mod tasks;
 
 pub use analysis::{Excluded, Job, Jobs, Made, Named, Place, RankOrder, Ranked, Workload};
-pub use cards::{Attachment, Card, CardChange, CardQuery, CardRow, Cards, Fact, NewEvent, Verdict};
+pub use cards::{Card, CardChange, CardQuery, Cards, Fact, NewEvent};
 pub use cardscope_model::card::{Event, Price};
 pub use cardscope_model::report::Tone;
 pub use common::Problem;

@@ -1,6 +1,8 @@
 //! What was measured, session by session.
 
-use cardscope_model::report::Tone;
+use super::analysis::Made;
+use cardscope_archive as archive;
+use cardscope_model::archived::SessionOverview;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
@@ -28,45 +30,28 @@ pub struct Window {
 /// A session in a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SessionLine {
-    /// Its name.
-    pub session: String,
-    /// When it began, UTC.
-    pub started_at: String,
-    /// The target as it was named.
-    pub target: String,
-    /// The card's title, where it has one.
-    pub title: Option<String>,
-    /// `bench`, `check`, `import` …
-    pub kind: String,
-    /// The recipe of a benchmark.
-    pub recipe: Option<String>,
-    /// `complete`, `interrupted`, `failed`, `running` or `crashed`.
-    pub state: String,
-    /// What came of it.
+    #[serde(flatten)]
+    pub session: SessionOverview,
+    /// The answer of its page, or how many runs it has.
     pub answer: String,
-    /// How good that is.
-    pub tone: Tone,
-    /// The check that it is a part of.
-    pub part_of: Option<String>,
 }
 
-/// A session with its page.
+impl From<archive::SessionLine> for SessionLine {
+    fn from(line: archive::SessionLine) -> Self {
+        SessionLine { session: line.session, answer: line.result }
+    }
+}
+
+/// A session with its page; the document in the words of docs/results.md.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Session {
     /// Its name.
     pub session: String,
     /// The verb, or `import`.
     pub kind: String,
-    /// The first line of its page.
-    pub answer: String,
-    /// How good that is.
-    pub tone: Tone,
-    /// Its page as a fragment of HTML.
-    pub html: String,
+    #[serde(flatten)]
+    pub made: Made,
     /// Its page as a tree of blocks.
     #[schema(value_type = Object)]
     pub page: Value,
-    /// Its document, in the words of docs/results.md.
-    #[schema(value_type = Object)]
-    pub document: Value,
 }

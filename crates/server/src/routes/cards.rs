@@ -1,7 +1,7 @@
 //! Cards: searched, shown with all that is known of them, corrected.
 
 use super::common::{announced, blocking};
-use crate::api::{Attachment, Card, CardChange, CardQuery, Cards, Fact, FileName, NewEvent, SessionLine};
+use crate::api::{Card, CardChange, CardQuery, Cards, Fact, FileName, NewEvent, SessionLine};
 use crate::problem::Refusal;
 use crate::records;
 use crate::sent::Sent;
@@ -14,7 +14,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use cardscope_archive as archive;
-use cardscope_archive::{CardShown, Edit, Line};
+use cardscope_archive::{CardShown, Edit};
 use cardscope_compare::page::publication;
 use cardscope_compare::verb::compare::{Choice, Request as Compared};
 use cardscope_compare::verb::publish;
@@ -197,7 +197,7 @@ fn card(server: &Server, id: &str) -> Result<Card, Refusal> {
     Ok(Card {
         facts: shown.as_ref().map(facts).unwrap_or_default(),
         events: shown.as_ref().map(|shown| shown.events.clone()).unwrap_or_default(),
-        attachments: shown.as_ref().map(attachments).unwrap_or_default(),
+        attachments: shown.as_ref().map(|shown| shown.attachments.clone()).unwrap_or_default(),
         sessions: shown
             .map(|shown| shown.session_lines.into_iter().rev().map(SessionLine::from).collect())
             .unwrap_or_default(),
@@ -215,38 +215,9 @@ fn published(server: &Server, id: &str) -> Result<String, Refusal> {
 }
 
 fn facts(shown: &CardShown) -> Vec<Fact> {
-    let mut known = shown.line.facts.clone();
+    let mut known = shown.card.facts.clone();
     archive::facts(&mut known)
         .into_iter()
         .map(|(word, value)| Fact { word: word.to_owned(), value: value.clone() })
         .collect()
-}
-
-fn attachments(shown: &CardShown) -> Vec<Attachment> {
-    let files = shown.attachments.iter().cloned();
-    files
-        .map(|file| Attachment {
-            name: file.name,
-            media_type: file.media_type,
-            hash: file.hash,
-            note: file.note,
-        })
-        .collect()
-}
-
-impl From<Line> for SessionLine {
-    fn from(line: Line) -> Self {
-        SessionLine {
-            session: line.session,
-            started_at: line.started_at,
-            target: line.target,
-            title: line.title,
-            kind: line.kind,
-            recipe: line.recipe,
-            state: line.state,
-            answer: line.result,
-            tone: line.tone,
-            part_of: line.part_of,
-        }
-    }
 }

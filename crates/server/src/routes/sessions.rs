@@ -1,7 +1,7 @@
 //! What was measured, session by session.
 
 use super::common::blocking;
-use crate::api::{Session, SessionLine, Sessions, Window};
+use crate::api::{Made, Session, SessionLine, Sessions, Window};
 use crate::problem::Refusal;
 use crate::records;
 use crate::state::Server;
@@ -50,11 +50,8 @@ pub(super) async fn get(
         Ok(Json(Session {
             session: id,
             kind,
-            answer: page.answer.clone(),
-            tone: page.tone,
-            html: html::fragment(&page),
             page: serde_json::to_value(&page).unwrap_or_default(),
-            document,
+            made: Made { html: html::fragment(&page), answer: page.answer, tone: page.tone, document },
         }))
     })
     .await

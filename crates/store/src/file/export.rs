@@ -1,13 +1,13 @@
 //! A session gathered from all tables.
 
 use super::checked::encoded;
+use crate::attachments::attached_to;
 use crate::connection::{Connection, Outcome, Row, statement};
 use crate::{SessionId, events, figures, once, read, rig, sql};
 use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::finding::Finding;
 use cardscope_model::session_file::{
-    AttachedTo, FORMAT, FileAttachment, FileCard, FileEvent, FileRecipe, FileRun, FileSource, SessionFile,
-    VERSION,
+    FORMAT, FileAttachment, FileCard, FileEvent, FileRecipe, FileRun, FileSource, SessionFile, VERSION,
 };
 use std::collections::BTreeMap;
 
@@ -126,14 +126,8 @@ fn source(row: &Row) -> Outcome<FileSource> {
 }
 
 fn attachment(row: &Row) -> Outcome<FileAttachment> {
-    let [card, unit]: [Option<String>; 2] = [row.get(0)?, row.get(1)?];
-    let on = match (card, unit) {
-        (Some(_), _) => AttachedTo::Card,
-        (None, Some(_)) => AttachedTo::Specimen,
-        (None, None) => AttachedTo::Session,
-    };
     Ok(FileAttachment {
-        on,
+        on: attached_to(&[row.get(0)?, row.get(1)?]),
         name: row.get(2)?,
         media_type: row.get(3)?,
         note: row.get(4)?,

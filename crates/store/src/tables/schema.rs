@@ -169,8 +169,8 @@ tables! {
         required int32 units = card.units,
         required int32 sessions = card.sessions,
         required int32 runs = card.runs,
-        optional time first_measured = moment_of(&card.first),
-        optional time last_measured = moment_of(&card.last),
+        optional time first_measured = measured_at(card, 0),
+        optional time last_measured = measured_at(card, 1),
         optional double price = card.price.as_ref().map(|price| price.amount),
         optional text currency = card.price.as_ref().map(|price| price.currency.as_str()),
         optional text priced = &card.priced,
@@ -181,6 +181,11 @@ tables! {
 /// The moment that a text of the archive names, in microseconds.
 fn moment_of(text: &Option<String>) -> Option<i64> {
     text.as_deref().and_then(micros)
+}
+
+/// The day of the first (0) or last (1) measurement of a card, in microseconds.
+fn measured_at(card: &StoredCard, which: usize) -> Option<i64> {
+    micros(&card.measured.as_ref()?[which])
 }
 
 /// `None` for an empty text.

@@ -30,7 +30,7 @@ fn cards_of_one_name_are_one_card_however_the_name_is_typed() {
         let cards = archive.cards().unwrap();
         let lines: Vec<_> = cards.iter().map(|c| (c.title.as_str(), c.sessions, c.runs)).collect();
         assert_eq!(lines, [("SanDisk Ultra 128GB", 1, 1), ("SanDisk Ultra 64GB", 2, 2)]);
-        assert_eq!(cards[1].first.as_deref(), Some("2024-05-17"));
+        assert_eq!(cards[1].measured.as_ref().map(|days| days[0].as_str()), Some("2024-05-17"));
     });
 }
 
@@ -189,8 +189,8 @@ fn a_receipt_hangs_on_a_card_once_and_comes_back_to_the_last_byte() {
         let hanging = archive.attachments(&id).unwrap();
         let on: Vec<_> = hanging.iter().map(|a| a.on).collect();
         assert_eq!(on, [AttachedTo::Card, AttachedTo::Specimen, AttachedTo::Session]);
-        assert_eq!((hanging[0].bytes, hanging[0].note.as_deref()), (70_000, Some("two pages")));
-        assert_eq!(archive.attachment(&hanging[0].hash).unwrap(), bytes);
+        assert_eq!((hanging[0].bytes, hanging[0].file.note.as_deref()), (70_000, Some("two pages")));
+        assert_eq!(archive.attachment(&hanging[0].file.hash).unwrap(), bytes);
         assert!(matches!(
             archive.attach(Owner::Card("none"), &receipt),
             Err(ArchiveError::NoSuchCard { .. })

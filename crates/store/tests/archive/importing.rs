@@ -223,7 +223,7 @@ fn a_date_that_is_none_is_kept_in_the_log_and_orders_nothing() {
         log.date = Some((0..80).map(|n| cardscope_store::unit_id(&n.to_string())).collect());
         let session = import(&mut archive, "a.log", &log)[0];
         assert_eq!(archive.session(session).unwrap().log().unwrap().date, log.date);
-        assert_eq!(archive.cards().unwrap()[0].first, None);
+        assert_eq!(archive.cards().unwrap()[0].measured, None);
     });
 }
 

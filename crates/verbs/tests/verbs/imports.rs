@@ -69,7 +69,7 @@ fn typed_figures_come_in_with_the_photograph_that_lies_beside_them() {
     else {
         panic!()
     };
-    assert_eq!((card.line.runs, card.attachments.len()), (1, 1), "{card:#?}");
+    assert_eq!((card.card.runs, card.attachments.len()), (1, 1), "{card:#?}");
     assert_eq!(
         (card.attachments[0].name.as_str(), card.attachments[0].media_type.as_str()),
         ("screen.png", "image/png")

@@ -2,7 +2,8 @@
 
 use cardscope_archive as archive;
 use cardscope_archive::tables::WrittenTable;
-use cardscope_archive::{CardLine, CardShown, Edit, Exported, Line, Taken};
+use cardscope_archive::{CardShown, Edit, Exported, SessionLine, Taken};
+use cardscope_model::archived::StoredCard;
 use cardscope_model::report::Tone;
 use cardscope_model::units::Size;
 use cardscope_page::figure::{count, in_a_line, listing};
@@ -20,11 +21,12 @@ fn nothing(answer: &str) -> Page {
     page
 }
 
-pub(super) fn sessions(sessions: &[Line]) -> Page {
+pub(super) fn sessions(sessions: &[SessionLine]) -> Page {
     if sessions.is_empty() {
         return nothing("The archive has no sessions yet.");
     }
-    let (parts, whole): (Vec<&Line>, Vec<&Line>) = sessions.iter().partition(|line| line.part_of.is_some());
+    let (parts, whole): (Vec<&SessionLine>, Vec<&SessionLine>) =
+        sessions.iter().partition(|line| line.session.part_of.is_some());
     let checked = if parts.is_empty() { "" } else { ", the parts of checks not counted" };
     let mut page = Page::plain(format!("{} in the archive{checked}.", count(whole.len() as u64, "session")));
     page.add("", [Block::Table(measured(&whole))]);
@@ -34,18 +36,24 @@ pub(super) fn sessions(sessions: &[Line]) -> Page {
 }
 
 /// Sessions: when, of which card, what was done, what came of it, and by what one is named.
-fn measured(sessions: &[&Line]) -> Table {
-    let reversed = sessions.iter().map(|line| line.session.chars().rev().collect::<String>());
+fn measured(sessions: &[&SessionLine]) -> Table {
+    let reversed = sessions.iter().map(|line| line.session.session.chars().rev().collect::<String>());
     let short = shortest(reversed);
     let table = Table::of(
         sessions.iter().copied(),
         &[
-            ("date", &|s: &Line| day(&s.started_at).to_owned()),
+            ("date", &|s: &SessionLine| day(&s.session.started_at).to_owned()),
             ("card", &|s| called(s).to_owned()),
-            ("what", &|s| [&s.kind, s.recipe.as_deref().unwrap_or_default()].join(" ").trim_end().to_owned()),
+            ("what", &|s| {
+                [&s.session.kind, s.session.recipe.as_deref().unwrap_or_default()]
+                    .join(" ")
+                    .trim_end()
+                    .to_owned()
+            }),
             ("result", &result),
             ("id", &|s| {
-                s.session.get(s.session.len().saturating_sub(short)..).unwrap_or(&s.session).to_owned()
+                let id = &s.session.session;
+                id.get(id.len().saturating_sub(short)..).unwrap_or(id).to_owned()
             }),
         ],
     );
@@ -53,8 +61,8 @@ fn measured(sessions: &[&Line]) -> Table {
 }
 
 /// What came of a session, in a few words; how it ended where it did not end well.
-fn result(line: &Line) -> String {
-    let ended = if line.state == "complete" { "" } else { &line.state };
+fn result(line: &SessionLine) -> String {
+    let ended = if line.session.state == "complete" { "" } else { &line.session.state };
     let answer = line.result.split(". ").next().unwrap_or_default().trim_end_matches('.');
     // A verdict is what its answer begins with; only a fake's two sizes say more.
     let answer = match answer.split_once(':') {
@@ -73,9 +81,10 @@ fn is_verdict(words: &str) -> bool {
 }
 
 /// The card; of a session that has none its target, without the way to it.
-fn called(line: &Line) -> &str {
-    let target = line.target.rsplit('/').next().unwrap_or(&line.target);
-    line.title.as_deref().or(line.card.as_deref()).unwrap_or(target)
+fn called(line: &SessionLine) -> &str {
+    let target = &line.session.target;
+    let target = target.rsplit('/').next().unwrap_or(target);
+    line.session.title.as_deref().or(line.card.as_deref()).unwrap_or(target)
 }
 
 /// So many characters tell all names apart; eight at least, by which people know them again.
@@ -90,7 +99,7 @@ fn day(text: &str) -> &str {
     text.get(..10).unwrap_or(text)
 }
 
-pub(super) fn cards(cards: &[CardLine]) -> Page {
+pub(super) fn cards(cards: &[StoredCard]) -> Page {
     if cards.is_empty() {
         let mut page = nothing("The archive has no cards yet.");
         page.step(
@@ -101,7 +110,7 @@ pub(super) fn cards(cards: &[CardLine]) -> Page {
     }
     let mut page = Page::plain(format!("{} in the archive.", count(cards.len() as u64, "card")));
     let short = shortest(cards.iter().map(|card| card.id.clone()));
-    let measured = |card: &CardLine| match &card.measured {
+    let measured = |card: &StoredCard| match &card.measured {
         Some([first, last]) if day(first) == day(last) => day(first).to_owned(),
         Some([first, last]) => format!("{} to {}", day(first), day(last)),
         None => String::new(),
@@ -111,7 +120,7 @@ pub(super) fn cards(cards: &[CardLine]) -> Page {
         &[
             ("card", &|c| c.title.clone()),
             ("id", &|c| c.id.get(..short).unwrap_or(&c.id).to_owned()),
-            ("units", &|c| c.specimens.to_string()),
+            ("units", &|c| c.units.to_string()),
             ("sessions", &|c| c.sessions.to_string()),
             ("runs", &|c| c.runs.to_string()),
             ("measured", &measured),
@@ -122,10 +131,10 @@ pub(super) fn cards(cards: &[CardLine]) -> Page {
 }
 
 /// The cards that come with the program, by which report.
-pub(super) fn builtin(cards: &[CardLine]) -> Page {
+pub(super) fn builtin(cards: &[StoredCard]) -> Page {
     let answer = format!("{} of published reports come with the program.", count(cards.len() as u64, "card"));
     let mut page = Page::plain(answer);
-    let report = |card: &CardLine| card.id.split(':').next().unwrap_or_default().to_owned();
+    let report = |card: &StoredCard| card.id.split(':').next().unwrap_or_default().to_owned();
     let table = Table::of(
         cards,
         &[("card", &|c| c.title.clone()), ("runs", &|c| c.runs.to_string()), ("report", &report)],
@@ -144,17 +153,17 @@ pub(super) fn edited(edit: &Edit, shown: &CardShown) -> Page {
     if changed.is_empty() {
         return Page::plain("Nothing changed: give --set, --marks, --event or --attach.");
     }
-    let answer = format!("Saved {} of {}", listing(&changed), shown.line.title);
+    let answer = format!("Saved {} of {}", listing(&changed), shown.card.title);
     Page { answer: in_a_line(&answer), ..card(shown) }
 }
 
 /// The card that two became.
 pub(super) fn merged(from: &str, shown: &CardShown) -> Page {
-    Page { answer: in_a_line(&format!("Merged {from} into {}", shown.line.title)), ..card(shown) }
+    Page { answer: in_a_line(&format!("Merged {from} into {}", shown.card.title)), ..card(shown) }
 }
 
 pub(super) fn card(card: &CardShown) -> Page {
-    let line = &card.line;
+    let line = &card.card;
     let mut page = Page::plain(in_a_line(&format!("{}: {}", line.title, amount(line))));
     let fact = |name: &str, value: String| -> Fact { (name.to_owned(), value) };
     let mut known = vec![fact("id", line.id.clone())];
@@ -181,15 +190,15 @@ pub(super) fn card(card: &CardShown) -> Page {
         .map(|file| format!("{} ({}, {})", file.name, file.media_type, file.hash.get(..12).unwrap_or("")));
     page.add("Attached", [Block::Lines(files.collect())]);
     // The card stands above.
-    let of_one_card: Vec<Line> =
-        card.session_lines.iter().map(|line| Line { title: Some(String::new()), ..line.clone() }).collect();
-    let of_one_card: Vec<&Line> = of_one_card.iter().collect();
+    let mut of_one_card = card.session_lines.clone();
+    of_one_card.iter_mut().for_each(|line| line.session.title = Some(String::new()));
+    let of_one_card: Vec<&SessionLine> = of_one_card.iter().collect();
     page.add("Sessions", [Block::Table(measured(&of_one_card))]);
     page
 }
 
-fn amount(card: &CardLine) -> String {
-    let measured = format!("{} of {}", count(card.sessions, "session"), count(card.specimens, "unit"));
+fn amount(card: &StoredCard) -> String {
+    let measured = format!("{} of {}", count(card.sessions, "session"), count(card.units, "unit"));
     if card.runs > 0 { format!("{} in {measured}", count(card.runs, "run")) } else { measured }
 }
 

@@ -24,13 +24,13 @@ pub(super) fn of(archive: &mut Archive, card: &str, mut room: u64, hidden: &Hidd
     let mut attached: Vec<StoredAttachment> = archive
         .attachments(card)?
         .into_iter()
-        .filter(|file| SHOWN.contains(&file.media_type.as_str()))
+        .filter(|file| SHOWN.contains(&file.file.media_type.as_str()))
         .collect();
     let mut known = std::collections::BTreeSet::new();
-    attached.retain(|file| known.insert(file.hash.clone()));
+    attached.retain(|file| known.insert(file.file.hash.clone()));
     let mut pictures = Pictures::default();
-    for file in attached {
-        if file.bytes > MOST_BYTES.min(room) {
+    for StoredAttachment { file, bytes: size, .. } in attached {
+        if size > MOST_BYTES.min(room) {
             pictures.left_out += 1;
             continue;
         }
@@ -42,7 +42,7 @@ pub(super) fn of(archive: &mut Archive, card: &str, mut room: u64, hidden: &Hidd
             pictures.left_out += 1;
             continue;
         };
-        room -= file.bytes;
+        room -= size;
         let mut caption = file.note.unwrap_or(file.name);
         hidden.clear_text(&mut caption);
         pictures.shown.push(Picture { caption, media_type, bytes });
