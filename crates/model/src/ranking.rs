@@ -17,15 +17,23 @@ pub enum RankedBy {
     Test(TestName),
 }
 
+/// Place of a card in an order.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Placement {
+    /// From 1, by value; equal values share one.
+    pub place: u32,
+    /// From 1, of at most eight cards: cards of one tier differ by less than is notable, or not for sure.
+    pub tier: u32,
+    /// Chance that it is the best of all, 0 to 1.
+    pub probability_best: f64,
+}
+
 /// One card in the order.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RankedCard {
-    /// Its place from 1, by its value; equal values share one.
-    pub place: u32,
-    /// Its tier from 1, of at most eight cards: cards of one tier differ by less than is notable, or not for sure.
-    pub tier: u32,
-    /// Chance that it is the best of all ranked, 0 to 1.
-    pub probability_best: f64,
+    #[serde(flatten)]
+    pub placement: Placement,
     /// The card.
     pub entry: Entry,
     /// What is ordered: a score of 0 to 100 for a job, MB/s for a test.

@@ -12,7 +12,7 @@ use cardscope_model::imported::ImportReport;
 use cardscope_model::job::{Figures, Fit};
 use cardscope_model::observe::ObserveReport;
 use cardscope_model::publication::{CardPart, Latencies, Publication, TestSeries};
-use cardscope_model::ranking::{Decision, Instead, RankedCard, Ranking};
+use cardscope_model::ranking::{Decision, Instead, Placement, RankedCard, Ranking};
 use cardscope_model::result::ToolPrints;
 use cardscope_model::series::Bucket;
 use cardscope_model::sustain::{Reading, Sample, SustainReport};
@@ -235,9 +235,11 @@ pub fn ranking(cards: usize) -> Ranking {
         job.meaning = vec![format!("boot: {:.1} s", 18.0 + card as f64)];
         job.seconds = vec![("boot".into(), 18.0 + card as f64)];
         RankedCard {
-            place: card as u32 + 1,
-            tier: if card < 2 { 1 } else { card as u32 },
-            probability_best: if card == 0 { 0.83 } else { 0.17 / (cards - 1) as f64 },
+            placement: Placement {
+                place: card as u32 + 1,
+                tier: if card < 2 { 1 } else { card as u32 },
+                probability_best: if card == 0 { 0.83 } else { 0.17 / (cards - 1) as f64 },
+            },
             entry: entry(card, 10),
             value: score(card),
             ci95: Some([score(card) - 4.0, score(card) + 3.0]),

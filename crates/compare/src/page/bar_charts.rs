@@ -130,7 +130,7 @@ pub fn by_place(ranking: &Ranking) -> Option<Chart> {
         interval: place.ci95,
         ..Bar::default()
     });
-    let names = places.iter().map(|p| format!("{}  {}", p.place, p.entry.name));
+    let names = places.iter().map(|p| format!("{}  {}", p.placement.place, p.entry.name));
     let (unit, name) = match &ranking.by {
         RankedBy::Job(job) => (POINTS, job.clone()),
         RankedBy::Test(test) => ("MB/s", test.to_string()),

@@ -1,6 +1,7 @@
 //! Cards beside each other and in order.
 
 use cardscope_model::card::Price;
+use cardscope_model::ranking::Placement;
 use cardscope_model::report::Tone;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -91,10 +92,8 @@ pub struct Ranked {
 /// A card's place.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Place {
-    /// From 1; equal scores share one.
-    pub place: u32,
-    /// From 1; within one no card is notably worse than its first, or not for sure.
-    pub tier: u32,
+    #[serde(flatten)]
+    pub placement: Placement,
     /// The card's id.
     pub card: String,
     /// The card's title.
@@ -103,8 +102,6 @@ pub struct Place {
     pub score: f64,
     /// Its 95 % interval.
     pub ci95: Option<[f64; 2]>,
-    /// Chance that it is the best of all.
-    pub probability_best: f64,
     /// What it costs.
     pub price: Option<Price>,
     /// Points of the score for one unit of currency.

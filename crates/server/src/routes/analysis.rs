@@ -106,13 +106,11 @@ fn ranked(server: &Server, order: RankOrder) -> Result<Ranked, Refusal> {
     let ranking = rank::rank_by(&request, &by)?;
     let made = records::made(&ranking, ranking::page);
     let place = |card: cardscope_model::ranking::RankedCard| Place {
-        place: card.place,
-        tier: card.tier,
+        placement: card.placement,
         card: card.entry.card_id,
         title: card.entry.name,
         score: card.value,
         ci95: card.ci95,
-        probability_best: card.probability_best,
         price: card.price,
         per_price: card.per_price,
     };

@@ -17,7 +17,7 @@ pub use difference::{Difference, LEAST_RUNS, difference};
 pub use division::{Division, UNKNOWN, groups};
 pub use holm::holm;
 pub use propagate::{Interval, propagate};
-pub use tiers::{Contender, Placed, best, tiers};
+pub use tiers::{Contender, best, tiers};
 pub use two_levels::two_levels;
 
 /// A difference is real where chance alone makes such a one in fewer than 5 of 100 comparisons.

@@ -6,6 +6,7 @@
 //! of all.
 
 use crate::usual::Normals;
+use cardscope_model::ranking::Placement;
 
 /// Cards of a tier at most.
 const MOST: usize = 8;
@@ -25,34 +26,21 @@ pub struct Contender {
     pub value: f64,
 }
 
-/// One card in the order.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Placed {
-    /// Which of those given.
-    pub entry: usize,
-    /// Its place from 1; equal values share one.
-    pub place: u32,
-    /// Its tier from 1.
-    pub tier: u32,
-    /// Chance that it is the best of all, 0 to 1.
-    pub probability_best: f64,
-}
-
-/// The cards, best first. `notable` says of the best card of a tier and another one whether they are worth telling apart;
+/// The numbers of the cards, best first, each with its place. `notable` says of the best card of a tier and another one whether they are worth telling apart;
 /// both are numbers of those given.
-pub fn tiers(cards: &[Contender], notable: impl Fn(usize, usize) -> bool) -> Vec<Placed> {
+pub fn tiers(cards: &[Contender], notable: impl Fn(usize, usize) -> bool) -> Vec<(usize, Placement)> {
     let mut order: Vec<usize> = (0..cards.len()).collect();
     order.sort_by(|a, b| cards[*b].value.total_cmp(&cards[*a].value));
     let best = best(cards);
-    let mut placed: Vec<Placed> = Vec::with_capacity(order.len());
+    let mut placed: Vec<(usize, Placement)> = Vec::with_capacity(order.len());
     let (mut from, mut tier) = (0, 0);
     while from < order.len() {
         tier += 1;
         let to = end(&order, from, cards, &notable);
         for (at, entry) in order.iter().copied().enumerate().take(to).skip(from) {
-            let same = placed.last().filter(|before| cards[before.entry].value == cards[entry].value);
-            let place = same.map_or(at as u32 + 1, |before| before.place);
-            placed.push(Placed { entry, place, tier, probability_best: best[entry] });
+            let same = placed.last().filter(|(before, _)| cards[*before].value == cards[entry].value);
+            let place = same.map_or(at as u32 + 1, |(_, before)| before.place);
+            placed.push((entry, Placement { place, tier, probability_best: best[entry] }));
         }
         from = to;
     }
@@ -114,14 +102,14 @@ mod tests {
         Contender { known: Normals::single(value, deviation * deviation), value }
     }
 
-    fn placed(cards: &[Contender], notable: f64) -> Vec<Placed> {
+    fn placed(cards: &[Contender], notable: f64) -> Vec<(usize, Placement)> {
         tiers(cards, |leader, other| cards[leader].value - cards[other].value > notable)
     }
 
     #[test]
     fn a_new_tier_begins_where_a_card_is_notably_worse_than_the_best_of_the_last() {
         let cards = [card(40.0, 1.0), card(90.0, 1.0), card(88.5, 1.0), card(86.0, 1.0), card(20.0, 1.0)];
-        let found: Vec<_> = placed(&cards, 3.0).iter().map(|p| (p.entry, p.place, p.tier)).collect();
+        let found: Vec<_> = placed(&cards, 3.0).iter().map(|(entry, p)| (*entry, p.place, p.tier)).collect();
         assert_eq!(found, [(1, 1, 1), (2, 2, 1), (3, 3, 2), (0, 4, 3), (4, 5, 4)]);
     }
 
@@ -132,9 +120,9 @@ mod tests {
             later.value -= 0.5;
         }
         let found = placed(&cards, 50.0);
-        assert_eq!(found.iter().filter(|p| p.tier == 1).count(), 5);
-        for tier in 1..=found[19].tier {
-            assert!((1..=8).contains(&found.iter().filter(|p| p.tier == tier).count()), "{found:?}");
+        assert_eq!(found.iter().filter(|(_, p)| p.tier == 1).count(), 5);
+        for tier in 1..=found[19].1.tier {
+            assert!((1..=8).contains(&found.iter().filter(|(_, p)| p.tier == tier).count()), "{found:?}");
         }
     }
 
@@ -153,7 +141,7 @@ mod tests {
     fn nothing_and_one_card_have_places() {
         assert!(placed(&[], 1.0).is_empty());
         let one = placed(&[card(5.0, 1.0)], 1.0);
-        assert_eq!((one[0].place, one[0].tier, one[0].probability_best), (1, 1, 1.0));
+        assert_eq!(one[0].1, Placement { place: 1, tier: 1, probability_best: 1.0 });
     }
 
     proptest! {
@@ -164,13 +152,14 @@ mod tests {
             let cards: Vec<Contender> = cards.iter().map(|(v, d)| card(*v, *d)).collect();
             let found = placed(&cards, 3.0);
             for pair in found.windows(2) {
-                prop_assert!(cards[pair[0].entry].value >= cards[pair[1].entry].value);
-                prop_assert!(pair[1].tier == pair[0].tier || pair[1].tier == pair[0].tier + 1);
-                prop_assert!(pair[1].place >= pair[0].place);
+                prop_assert!(cards[pair[0].0].value >= cards[pair[1].0].value);
+                let (first, second) = (pair[0].1, pair[1].1);
+                prop_assert!(second.tier == first.tier || second.tier == first.tier + 1);
+                prop_assert!(second.place >= first.place);
             }
-            prop_assert!((found.iter().map(|p| p.probability_best).sum::<f64>() - 1.0).abs() < 1e-6);
-            for tier in 1..=found.last().unwrap().tier {
-                prop_assert!(found.iter().filter(|p| p.tier == tier).count() <= MOST);
+            prop_assert!((found.iter().map(|(_, p)| p.probability_best).sum::<f64>() - 1.0).abs() < 1e-6);
+            for tier in 1..=found.last().unwrap().1.tier {
+                prop_assert!(found.iter().filter(|(_, p)| p.tier == tier).count() <= MOST);
             }
         }
     }

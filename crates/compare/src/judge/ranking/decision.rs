@@ -20,8 +20,10 @@ pub(super) fn decision(places: &[RankedCard], excluded: &[Excluded], between_uni
     let unfit = |place: &&RankedCard| place.job.as_ref().is_some_and(|job| job.fit == Fit::Unfit);
     let fit: Vec<&RankedCard> = places.iter().filter(|place| !unfit(place)).collect();
     let (first, rest) = fit.split_first()?;
-    let rival = rest.iter().filter(|place| place.tier == first.tier && place.probability_best >= OPEN);
-    let rival = rival.max_by(|a, b| a.probability_best.total_cmp(&b.probability_best));
+    let rival = rest.iter().filter(|place| {
+        place.placement.tier == first.placement.tier && place.placement.probability_best >= OPEN
+    });
+    let rival = rival.max_by(|a, b| a.placement.probability_best.total_cmp(&b.placement.probability_best));
     let avoid =
         excluded.iter().filter(|card| card.avoid).map(|card| (card.name.clone(), card.reason.clone()));
     let misses = |place: &RankedCard| {
@@ -34,7 +36,7 @@ pub(super) fn decision(places: &[RankedCard], excluded: &[Excluded], between_uni
     let missing = places.iter().rev().filter_map(misses);
     Some(Decision {
         buy: [*first].into_iter().chain(rival.copied()).map(|place| place.entry.name.clone()).collect(),
-        probability: first.probability_best,
+        probability: first.placement.probability_best,
         more_runs: rival.and_then(|rival| more_runs(first, rival, between_units)),
         instead: rest.iter().find_map(|place| instead(first, place)),
         avoid: avoid.chain(missing).take(AVOIDED).collect(),
@@ -75,12 +77,12 @@ fn instead(first: &RankedCard, other: &RankedCard) -> Option<Instead> {
 mod tests {
     use super::*;
     use cardscope_model::comparison::Entry;
+    use cardscope_model::ranking::Placement;
 
     /// A card with its MB/s, half its interval as a share, its chance to be the best, and its price.
     fn card(name: &str, mb_s: f64, half: f64, best: f64, euros: Option<f64>) -> RankedCard {
         RankedCard {
-            tier: 1,
-            probability_best: best,
+            placement: Placement { place: 1, tier: 1, probability_best: best },
             entry: Entry { name: name.into(), runs: 3, specimens: 1, ..Entry::default() },
             value: mb_s,
             ci95: Some([mb_s / (1.0 + half), mb_s * (1.0 + half)]),

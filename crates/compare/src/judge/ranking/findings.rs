@@ -73,7 +73,7 @@ mod tests {
         words.state(condition).unwrap();
         let settings = vec![Setting { condition: words, ..Setting::default() }];
         let entry = Entry { name: name.into(), settings, ..Entry::default() };
-        RankedCard { place: 1, tier: 1, entry, value: 1.0, ..RankedCard::default() }
+        RankedCard { entry, value: 1.0, ..RankedCard::default() }
     }
 
     #[test]

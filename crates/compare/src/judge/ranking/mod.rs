@@ -19,9 +19,9 @@ use cardscope_model::archived::{StoredCard, SummaryRow};
 use cardscope_model::comparison::Entry;
 use cardscope_model::comparison::NOTICED;
 use cardscope_model::job::Job;
-use cardscope_model::ranking::{Excluded, RankedBy, RankedCard, Ranking};
+use cardscope_model::ranking::{Excluded, Placement, RankedBy, RankedCard, Ranking};
 use cardscope_statistics::comparing;
-use cardscope_statistics::comparing::{Contender, Placed};
+use cardscope_statistics::comparing::Contender;
 use cardscope_statistics::usual::{Table, noticed};
 use std::collections::HashMap;
 use valued::{Valued, value};
@@ -88,7 +88,7 @@ fn places(
                 && surely(&contenders, leader, other, noticed())
         }
     });
-    (placed.iter().map(|place| to_place(&valued[place.entry], place)).collect(), not_placed)
+    (placed.into_iter().map(|(entry, placement)| to_place(&valued[entry], placement)).collect(), not_placed)
 }
 
 /// Chance from which on a card is worse for sure enough to stand in another tier: what is called likely.
@@ -113,7 +113,7 @@ fn day(time: &str) -> String {
     time.get(..10).unwrap_or(time).to_owned()
 }
 
-fn to_place(valued: &Valued<'_>, placed: &Placed) -> RankedCard {
+fn to_place(valued: &Valued<'_>, placement: Placement) -> RankedCard {
     let card = valued.card;
     let entry = Entry {
         name: card.title.clone(),
@@ -123,15 +123,12 @@ fn to_place(valued: &Valued<'_>, placed: &Placed) -> RankedCard {
         specimens: card.units,
         sessions: card.sessions,
         runs: valued.runs,
-        measured: Option::zip(card.first.as_deref(), card.last.as_deref())
-            .map(|days| [day(days.0), day(days.1)]),
+        measured: card.measured.clone().map(|days| days.map(|time| day(&time))),
         sources: Vec::new(),
     };
     let paid = card.price.as_ref().filter(|price| price.amount > 0.0);
     RankedCard {
-        place: placed.place,
-        tier: placed.tier,
-        probability_best: placed.probability_best,
+        placement,
         entry,
         value: valued.value,
         ci95: valued.ci95,

@@ -191,9 +191,9 @@ fn of_place(place: &RankedCard) -> Vec<Cell> {
     let mut cells = of_card(&place.entry);
     cells.extend([
         cell("figure", "place"),
-        cell("place", place.place.to_string()),
-        cell("tier", place.tier.to_string()),
-        cell("probability_best", number(place.probability_best)),
+        cell("place", place.placement.place.to_string()),
+        cell("tier", place.placement.tier.to_string()),
+        cell("probability_best", number(place.placement.probability_best)),
         cell("order_value", number(place.value)),
         cell("order_low", low),
         cell("order_high", high),

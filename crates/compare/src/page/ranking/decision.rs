@@ -40,7 +40,8 @@ fn said(ranking: &Ranking, decision: &Decision, names: &[String]) -> String {
     let chance = percent(decision.probability);
     // Of many that are alike none is the one.
     let first = ranking.places.first().map_or(0.0, |place| place.value);
-    let alike = ranking.places.iter().filter(|place| place.tier == 1 || place.value >= first).count();
+    let alike =
+        ranking.places.iter().filter(|place| place.placement.tier == 1 || place.value >= first).count();
     if let ([_], true) = (names, decision.probability < 0.5 && alike > 1) {
         let cards = count(alike as u64, "card");
         return match &ranking.by {
@@ -102,7 +103,7 @@ mod tests {
     fn of_many_cards_that_a_host_limits_none_is_named_as_the_fastest() {
         let mut ranking = sample::ranking(12);
         for place in &mut ranking.places {
-            (place.value, place.tier) = (25.0, if place.place <= 8 { 1 } else { 2 });
+            (place.value, place.placement.tier) = (25.0, if place.placement.place <= 8 { 1 } else { 2 });
         }
         let decision = ranking.decision.as_mut().unwrap();
         (decision.buy, decision.probability) = (decision.buy[..1].to_vec(), 0.083);

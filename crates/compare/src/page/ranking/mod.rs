@@ -31,7 +31,7 @@ pub fn page(ranking: &Ranking) -> Page {
 /// Adds an order to a page; `of` says which it is, where a page has further parts of the same kind.
 pub(crate) fn add(page: &mut Page, head: &str, of: &str, ranking: &Ranking) {
     let head_of = |part: &str| format!("{part} {of}").trim_end().to_owned();
-    let tiers = ranking.places.last().map_or(0, |place| place.tier);
+    let tiers = ranking.places.last().map_or(0, |place| place.placement.tier);
     let note = match (ranking.places.len(), tiers) {
         (0, _) => "No card could be placed.",
         (1, _) => "",
@@ -92,11 +92,11 @@ pub fn places(ranking: &Ranking) -> Table {
     let table = Table::of(
         &ranking.places,
         &[
-            ("tier", &|p| p.tier.to_string()),
+            ("tier", &|p| p.placement.tier.to_string()),
             ("card", &|p| p.entry.name.clone()),
             (unit(ranking), &|p| value(ranking, p.value)),
             ("95 % interval", &|p| p.ci95.map(ends).unwrap_or_default()),
-            ("best", &|p| percent(p.probability_best)),
+            ("best", &|p| percent(p.placement.probability_best)),
             ("runs", &|p| p.entry.runs.to_string()),
             ("fit", &|p| p.job.as_ref().map(|job| fit(job.fit).to_owned()).unwrap_or_default()),
         ],
