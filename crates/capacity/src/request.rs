@@ -1,8 +1,8 @@
 //! What a verification is asked to do.
 
-use cardscope_model::shell::quoted_path;
 use cardscope_model::verify::Method;
 use cardscope_sd::label::{self, Label};
+use cardscope_session::after_verdict::TestOptions;
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::frame::{Common, Limits};
 use clap::Args;
@@ -65,21 +65,18 @@ impl Request {
         }
     }
 
-    /// The options that ask for the same test again, each behind a space, as a shell takes them. One that overwrites
-    /// without saving is not suggested, but for the test of every block.
-    pub(super) fn way(&self) -> String {
-        let given = [
-            (self.full, " --full"),
-            (self.files, " --files"),
-            (self.thorough, " --thorough"),
-            (self.read_only, " --read-only"),
-            (self.resume, " --resume"),
-            (self.two_passes, " --two-passes"),
-            (self.keep_files, " --keep-files"),
-        ];
-        let backup = self.backup.iter().map(|file| format!(" --backup {}", quoted_path(file)));
-        let options = given.into_iter().filter(|(given, _)| *given).map(|(_, option)| option.to_owned());
-        options.chain(backup).collect()
+    /// Options that repeat this test. `--erase` is not among them: it overwrites without saving.
+    pub(super) fn repeat_options(&self) -> TestOptions<'_> {
+        TestOptions {
+            full: self.full,
+            files: self.files,
+            thorough: self.thorough,
+            read_only: self.read_only,
+            resume: self.resume,
+            two_passes: self.two_passes,
+            keep_files: self.keep_files,
+            backup: self.backup.as_deref(),
+        }
     }
 
     /// What is printed on the card, as the user says.

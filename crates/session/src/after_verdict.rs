@@ -3,9 +3,11 @@
 use crate::frame::Common;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::report::Next;
-use cardscope_model::shell::quoted;
+use cardscope_model::shell::{quoted, quoted_path};
 use cardscope_model::units::MIB;
 use cardscope_model::verify::{CapacityCause, Method, SURE, Verdict, Verification};
+use std::fmt;
+use std::path::Path;
 
 /// Something to do.
 pub fn step(what: impl Into<String>, command: Option<String>) -> Next {
@@ -32,8 +34,44 @@ pub struct Tested<'a> {
     pub common: &'a Common,
     /// What is printed on the card.
     pub label: Option<&'a str>,
-    /// The options of `verify` that do the same again, each behind a space: ` --files`, ` --full --resume`.
-    pub way: String,
+    /// Options that repeat the test.
+    pub options: TestOptions<'a>,
+}
+
+/// Options of `verify` that repeat a test, each behind a space as a shell takes them: ` --full --resume`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TestOptions<'a> {
+    pub full: bool,
+    pub files: bool,
+    pub thorough: bool,
+    pub read_only: bool,
+    pub resume: bool,
+    pub two_passes: bool,
+    pub keep_files: bool,
+    pub backup: Option<&'a Path>,
+}
+
+impl TestOptions<'_> {
+    /// True where data is lost: a run that writes nothing, or saves everything first, loses none.
+    fn lose_data(&self) -> bool {
+        self.full && !self.read_only && self.backup.is_none()
+    }
+}
+
+impl fmt::Display for TestOptions<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let flags = [
+            (self.full, " --full"),
+            (self.files, " --files"),
+            (self.thorough, " --thorough"),
+            (self.read_only, " --read-only"),
+            (self.resume, " --resume"),
+            (self.two_passes, " --two-passes"),
+            (self.keep_files, " --keep-files"),
+        ];
+        flags.iter().filter(|(given, _)| *given).try_for_each(|(_, flag)| f.write_str(flag))?;
+        self.backup.map_or(Ok(()), |file| write!(f, " --backup {}", quoted_path(file)))
+    }
 }
 
 /// What is advised where a card goes back to who sold it.
@@ -53,16 +91,13 @@ pub fn after(tested: &Tested<'_>, found: &Verification, findings: &[Finding]) ->
     let verify = |how: &str| Some(format!("cardscope verify {target}{how}{options}"));
     let false_label =
         findings.iter().any(|finding| finding.claim == "label-capacity" && finding.weight == Weight::Bad);
-    // A run that writes nothing, or saves everything first, loses nothing.
-    let overwrites = tested.way.contains(" --full") && !tested.way.contains(" --read-only");
-    let danger =
-        if overwrites && !tested.way.contains(" --backup") { format!(" {LOST}") } else { String::new() };
+    let danger = if tested.options.lose_data() { format!(" {LOST}") } else { String::new() };
     let (proof, thorough) = match found.method {
         Method::Files => (" --files", "fill its free space and read it back".to_owned()),
         Method::Quick | Method::Full => (" --full", format!("overwrite and read back every block {LOST}")),
     };
     let seller = || {
-        let page = verify(&format!("{} --html evidence.html", tested.way));
+        let page = verify(&format!("{} --html evidence.html", tested.options));
         step(format!("to show the seller, write a page with the evidence{danger}"), page)
     };
     let one = match found.verdict {
@@ -96,10 +131,10 @@ pub fn after(tested: &Tested<'_>, found: &Verification, findings: &[Finding]) ->
         Verdict::ReadOnly => step("copy your data off the card now", None),
         Verdict::ReaderSuspect => step(
             format!("try {} reader{danger}", found.cause.map_or("another", CapacityCause::reader_to_try)),
-            verify(&format!("{} --condition reader=…", tested.way)),
+            verify(&format!("{} --condition reader=…", tested.options)),
         ),
         Verdict::Inconclusive => {
-            step(format!("test the capacity without a limit{danger}"), verify(&tested.way))
+            step(format!("test the capacity without a limit{danger}"), verify(&tested.options.to_string()))
         }
         _ => step("do not keep data on it", None),
     };
@@ -110,22 +145,26 @@ pub fn after(tested: &Tested<'_>, found: &Verification, findings: &[Finding]) ->
 mod tests {
     use super::*;
 
-    fn after(way: &str, common: &Common, found: &Verification) -> Vec<Next> {
-        super::after(&Tested { common, label: Some("1TB U3"), way: way.to_owned() }, found, &[])
+    fn full() -> TestOptions<'static> {
+        TestOptions { full: true, ..TestOptions::default() }
+    }
+
+    fn after(options: TestOptions<'_>, common: &Common, found: &Verification) -> Vec<Next> {
+        super::after(&Tested { common, label: Some("1TB U3"), options }, found, &[])
     }
 
     #[test]
     fn no_card_is_returned_on_less_than_a_sure_verdict() {
         let common = Common { target: "/dev/sdx".to_owned(), seed: Some(7), ..Common::default() };
         for verdict in [Verdict::Limbo, Verdict::Wraparound, Verdict::Chain, Verdict::Overcommitted] {
-            for (method, way) in [(Method::Quick, ""), (Method::Files, " --files")] {
+            for (method, files) in [(Method::Quick, false), (Method::Files, true)] {
                 let found =
                     |confidence| Verification { verdict, method, confidence, ..Verification::default() };
-                let after = |confidence| after(way, &common, &found(confidence)).remove(0);
+                let options = TestOptions { files, ..TestOptions::default() };
+                let after = |confidence| after(options, &common, &found(confidence)).remove(0);
                 assert_eq!(after(SURE).what, "return it", "{verdict} {method:?}");
                 let unsure = after(0.9);
                 assert!(unsure.what.contains("before you return it"), "{unsure:?}");
-                let files = method == Method::Files;
                 assert_eq!(unsure.what.contains("all data on it is lost"), !files, "{unsure:?}");
                 let proof = if files {
                     "--files --label '1TB U3' --seed 7"
@@ -143,7 +182,7 @@ mod tests {
         let last = |usable_bytes, confidence| {
             let found =
                 Verification { verdict: Verdict::Limbo, usable_bytes, confidence, ..Verification::default() };
-            after("", &common, &found).pop().unwrap().command.unwrap()
+            after(TestOptions::default(), &common, &found).pop().unwrap().command.unwrap()
         };
         let format = "cardscope format /dev/sdx --limit-to-real --real 52000000512";
         assert_eq!(last(Some(52_000_000_512), SURE), format);
@@ -155,25 +194,26 @@ mod tests {
     #[test]
     fn what_overwrites_every_block_says_so_and_the_same_test_is_asked_for_again() {
         let common = Common { target: "/media/my card".to_owned(), ..Common::default() };
-        let after = |way: &str, verdict| {
+        let after = |options, verdict| {
             let found =
                 Verification { verdict, method: Method::Full, confidence: 0.99, ..Verification::default() };
-            after(way, &common, &found)
+            after(options, &common, &found)
         };
-        assert_eq!(after(" --full", Verdict::Genuine), []);
-        for (way, named) in [
-            (" --full", true),
-            (" --full --resume", true),
-            (" --full --read-only", false),
-            (" --full --backup card.img", false),
+        assert_eq!(after(full(), Verdict::Genuine), []);
+        let backup = Some(Path::new("card.img"));
+        for (options, shown, named) in [
+            (full(), " --full", true),
+            (TestOptions { resume: true, ..full() }, " --full --resume", true),
+            (TestOptions { read_only: true, ..full() }, " --full --read-only", false),
+            (TestOptions { backup, ..full() }, " --full --backup card.img", false),
         ] {
             for verdict in [Verdict::Inconclusive, Verdict::ReaderSuspect, Verdict::Limbo] {
-                let next = after(way, verdict).pop().unwrap();
+                let next = after(options, verdict).pop().unwrap();
                 assert_eq!(next.what.contains("all data on it is lost"), named, "{next:?}");
-                let again = format!("cardscope verify '/media/my card'{way} ");
+                let again = format!("cardscope verify '/media/my card'{shown} ");
                 assert!(next.command.is_some_and(|command| command.starts_with(&again)), "{verdict}");
             }
         }
-        assert_eq!(after(" --full", Verdict::Damaged)[0].what, "do not keep data on it", "its data is gone");
+        assert_eq!(after(full(), Verdict::Damaged)[0].what, "do not keep data on it", "its data is gone");
     }
 }

@@ -87,7 +87,8 @@ impl Procedure for Request {
         if report.body.verdict == Verdict::Inconclusive && report.body.reason.is_none() {
             report.body.reason = Some(inconclusive_because(self, session.opened, report, &ended));
         }
-        let tested = Tested { common: &self.common, label: self.label.as_deref(), way: self.way() };
+        let tested =
+            Tested { common: &self.common, label: self.label.as_deref(), options: self.repeat_options() };
         let next = after(&tested, &report.body, &report.header.findings);
         report.header.next.extend(next);
         ended

@@ -6,7 +6,9 @@ use cardscope_model::check::CheckReport;
 use cardscope_model::report::Next;
 use cardscope_model::shell::quoted;
 use cardscope_model::verify::{Method, Verdict, Verification};
-use cardscope_session::after_verdict::{EVERYTHING, RETURN, Tested, after, again, label_option, step};
+use cardscope_session::after_verdict::{
+    EVERYTHING, RETURN, TestOptions, Tested, after, again, label_option, step,
+};
 use std::time::Duration;
 
 /// The next steps, the most pressing first.
@@ -23,7 +25,7 @@ pub(super) fn next(report: &CheckReport, request: &Request, directory: bool, cut
     let tested = Tested {
         common: &request.common,
         label: request.label.as_deref(),
-        way: if directory { " --files".to_owned() } else { String::new() },
+        options: TestOptions { files: directory, ..TestOptions::default() },
     };
     let mut steps = after(&tested, &found, &report.header.findings);
     if (more_time || cut_short) && found.verdict == Verdict::Inconclusive {
