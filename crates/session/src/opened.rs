@@ -49,6 +49,8 @@ pub struct Opened {
     pub suspect_reader: Option<SuspectReader>,
     /// I/Os of that test, and those that failed: counted with the verb's own.
     pub(crate) reader_ios: Moved,
+    /// Journals that hold data of the card which is not restored.
+    pub(crate) waiting_journals: Vec<String>,
     /// The very object that is open: device, file or directory. `None` for a simulated card.
     pub held: Option<Arc<Held>>,
     /// How much may be written.
@@ -71,6 +73,7 @@ impl Opened {
             caveats: Vec::new(),
             suspect_reader: None,
             reader_ios: Moved::default(),
+            waiting_journals: Vec::new(),
             held: None,
             limit: Limit::default(),
             files: None,

@@ -207,7 +207,7 @@ pub fn perform<P: Procedure>(
     }
     let failure = session.put_image_back(&mut report, failure);
     keep_no_clean_verdict(&mut report, failure.as_ref());
-    report.header.next.splice(0..0, waiting(&report.header.findings));
+    report.header.next.splice(0..0, waiting(&session.opened.waiting_journals));
     for finding in &report.header.findings {
         session.events.event(&ProgressEvent::Finding(finding.into()));
     }
@@ -404,6 +404,7 @@ impl Session<'_> {
             moved.restored(None);
         }
         let waits = (!moved.data_kept).then(|| journal.path().display().to_string());
+        self.opened.waiting_journals.extend(waits.clone());
         let failure = failure.map(|failure| journals::naming(failure, waits.as_deref()));
         failure.or(returned::settle(journal, moved.data_kept, findings).err().map(Failure::from))
     }
@@ -489,10 +490,8 @@ pub fn count(moved: &mut Moved, card: &mut Card<'_>, began: f64) {
 }
 
 /// Restoring from the journals that wait comes before anything else.
-fn waiting(findings: &[Finding]) -> Vec<Next> {
-    let journals =
-        findings.iter().filter(|f| f.claim == "journal-waits").filter_map(|f| f.value_of("journal"));
-    journals.map(|journal| restore("restore the card's data", &quoted(journal))).collect()
+fn waiting(journals: &[String]) -> impl Iterator<Item = Next> {
+    journals.iter().map(|journal| restore("restore the card's data", &quoted(journal)))
 }
 
 /// From a file, as a shell takes it: a journal, or an image and the card that it goes back onto.
