@@ -30,6 +30,18 @@ pub struct Finding {
     /// What to do about it, if anything, in whole sentences.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub advice: Option<String>,
+    /// Verb that the advice asks for; `None` in a finding that was stored.
+    #[serde(skip)]
+    pub advised_verb: Option<AdvisedVerb>,
+}
+
+/// A verb whose run settles what a finding leaves open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AdvisedVerb {
+    /// `cardscope check DEVICE`
+    Check,
+    /// `cardscope verify DEVICE`
+    Verify,
 }
 
 impl Finding {
@@ -37,7 +49,15 @@ impl Finding {
     pub fn new(claim: &str, weight: Weight, confidence: f64, verdict: impl Into<String>) -> Self {
         let verdict = verdict.into();
         debug_assert!(is_sentence(&verdict), "the verdict of {claim} is not a sentence: {verdict}");
-        Finding { claim: claim.to_owned(), verdict, weight, confidence, evidence: Vec::new(), advice: None }
+        Finding {
+            claim: claim.to_owned(),
+            verdict,
+            weight,
+            confidence,
+            evidence: Vec::new(),
+            advice: None,
+            advised_verb: None,
+        }
     }
 
     /// Adds a number or word that the finding rests on.
@@ -65,18 +85,22 @@ impl Finding {
         self.evidence.iter().find(|(name, _)| name == what).map(|(_, value)| value.as_str())
     }
 
-    /// Takes back the advice to run a command, which was carried out since.
-    pub fn has_run(&mut self, command: &str) {
-        let quoted = format!("`{command}`");
-        self.advice.take_if(|advice| advice.contains(&quoted));
+    /// Removes the advice to run a verb that has run since.
+    pub fn drop_advice(&mut self, verb: AdvisedVerb) {
+        self.advice.take_if(|_| self.advised_verb == Some(verb));
     }
 
     /// Adds what to do about it.
     pub fn advise(mut self, advice: impl Into<String>) -> Self {
         let advice = advice.into();
         debug_assert!(is_sentence(&advice), "the advice of {} is not a sentence: {advice}", self.claim);
-        self.advice = Some(advice);
+        (self.advice, self.advised_verb) = (Some(advice), None);
         self
+    }
+
+    /// Adds the advice to run a verb.
+    pub fn advise_verb(self, verb: AdvisedVerb, advice: impl Into<String>) -> Self {
+        Finding { advised_verb: Some(verb), ..self.advise(advice) }
     }
 }
 
@@ -90,14 +114,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn advice_to_run_what_has_run_is_taken_back_and_no_other() {
-        let after = |advice: &str| {
-            let mut finding = Finding::new("x", Weight::Note, 1.0, "It is so.").advise(advice);
-            finding.has_run("cardscope verify");
+    fn only_advice_to_run_the_verb_that_ran_is_dropped() {
+        let finding = || Finding::new("x", Weight::Note, 1.0, "It is so.");
+        let after = |mut finding: Finding| {
+            finding.drop_advice(AdvisedVerb::Verify);
             finding.advice
         };
-        assert_eq!(after("Run `cardscope verify` to see."), None);
-        assert!(after("Run `cardscope verify --full` to see.").is_some());
-        assert!(after("Run `cardscope check` to see.").is_some());
+        assert_eq!(after(finding().advise_verb(AdvisedVerb::Verify, "Run it.")), None);
+        assert!(after(finding().advise_verb(AdvisedVerb::Check, "Run it.")).is_some());
+        assert!(after(finding().advise("Run `cardscope verify --full` to see.")).is_some());
+        let later = finding().advise_verb(AdvisedVerb::Verify, "Run it.").advise("Copy your data.");
+        assert!(after(later).is_some(), "other advice replaced it");
     }
 }

@@ -8,7 +8,7 @@ mod speed;
 
 pub use speed::{JudgedSpeed, Measured, judged_speeds};
 
-use crate::finding::{Finding, Weight};
+use crate::finding::{AdvisedVerb, Finding, Weight};
 use crate::identity::Identity;
 use crate::units::{Size, Speed};
 use crate::verify::SURE;
@@ -55,6 +55,27 @@ pub fn judge(label: &Label, seen: &Seen<'_>) -> Vec<Finding> {
 /// What the measured speeds say about the printed ones.
 pub fn speeds(label: &Label, measured: &Measured) -> Vec<Finding> {
     judged_speeds(label, measured).iter().map(JudgedSpeed::finding).collect()
+}
+
+/// Claim of the findings about the printed capacity, and names of their evidence.
+const CAPACITY: &str = "label-capacity";
+const PRINTED: &str = "printed_bytes";
+const ANNOUNCED: &str = "announced_bytes";
+
+/// A printed capacity far above the one that the card announces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FalseCapacity {
+    pub printed_bytes: u64,
+    pub announced_bytes: u64,
+}
+
+impl FalseCapacity {
+    /// The sizes of a finding of [`judge`], stored ones included; `None` for any other finding.
+    pub fn of(finding: &Finding) -> Option<Self> {
+        let is_false = finding.claim == CAPACITY && finding.weight == Weight::Bad;
+        let bytes = |name| finding.value_of(name).filter(|_| is_false)?.parse().ok();
+        Some(FalseCapacity { printed_bytes: bytes(PRINTED)?, announced_bytes: bytes(ANNOUNCED)? })
+    }
 }
 
 fn hint(claim: &str, confidence: f64, text: String) -> Finding {
@@ -110,9 +131,9 @@ fn announced(printed: &PrintedCapacity, bytes: u64) -> Finding {
         s if s <= USUAL_TO => (Weight::Note, 1.0, "as usual"),
         _ => (Weight::Hint, 0.6, "the label may be of another card"),
     };
-    Finding::new("label-capacity", weight, confidence, format!("{text}: {usual}."))
-        .because("printed_bytes", printed.bytes)
-        .because("announced_bytes", bytes)
+    Finding::new(CAPACITY, weight, confidence, format!("{text}: {usual}."))
+        .because(PRINTED, printed.bytes)
+        .because(ANNOUNCED, bytes)
         .because("usual share of the printed capacity", format!("{USUAL_FROM} to {USUAL_TO}"))
 }
 
@@ -126,8 +147,7 @@ fn usable(printed: &PrintedCapacity, seen: &Seen<'_>) -> Option<Finding> {
     let text = format!("The card really holds {}, {}.", Size(bytes), lacking(printed, bytes));
     // What to do about it is said once, with the capacity that was found.
     let weight = if confidence >= SURE { Weight::Bad } else { Weight::Hint };
-    let found =
-        Finding::new("label-capacity", weight, confidence, text).because("printed_bytes", printed.bytes);
+    let found = Finding::new(CAPACITY, weight, confidence, text).because(PRINTED, printed.bytes);
     Some(found.because("usable_bytes", bytes))
 }
 
@@ -197,7 +217,8 @@ fn against_card(mark: Mark, identity: &Identity) -> Option<Finding> {
     let says = own.map_or_else(|| format!("no {} mark", mark.letter()), |own| format!("{own} only"));
     let text = format!("The label says {mark}, but the card itself reports {says}.");
     let found = hint("label-mark-against-card", 0.8, text).because("printed", mark);
-    Some(found.because("reported by the card", says).advise("Run `cardscope check` to measure it."))
+    let found = found.because("reported by the card", says);
+    Some(found.advise_verb(AdvisedVerb::Check, "Run `cardscope check` to measure it."))
 }
 
 /// A mark is a lowest speed under conditions of its own, so a slow run points somewhere and proves nothing.

@@ -7,6 +7,7 @@ use cardscope_engine::event::NestedListener;
 use cardscope_flash::verb as map;
 use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::property::Sought;
+use cardscope_model::finding::AdvisedVerb;
 use cardscope_model::units::MIB;
 use cardscope_model::verify::{Verdict, VerifyReport};
 use cardscope_session::error::Result;
@@ -80,7 +81,7 @@ impl Visit<'_, '_> {
         self.found(found.header.findings.clone());
         let report = &mut *self.report;
         if verdict != Verdict::Inconclusive {
-            report.header.findings.iter_mut().for_each(|finding| finding.has_run("cardscope verify"));
+            report.header.findings.iter_mut().for_each(|finding| finding.drop_advice(AdvisedVerb::Verify));
         }
         self.add(&found.body.moved);
         self.report.body.verify = Some(found);

@@ -1,11 +1,11 @@
 //! The visit itself: one part after the other on a card that stays open, so that nobody else gets between them.
 
 use super::budget::Budget;
-use super::{Request, next};
+use super::{next, Request};
 use cardscope_capacity::verb::says_errors_of_card;
 use cardscope_marks::probe::Options;
 use cardscope_model::check::{CheckReport, Part, PartState, Visit as Visited};
-use cardscope_model::finding::Finding;
+use cardscope_model::finding::{AdvisedVerb, Finding};
 use cardscope_model::progress::StagePlan;
 use cardscope_model::random::mix;
 use cardscope_model::report::{Body as _, Moved, Report};
@@ -13,7 +13,7 @@ use cardscope_model::units::seconds;
 use cardscope_model::verify::Verdict;
 use cardscope_session::card_identity::judged;
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::frame::{Common, Outcome, Procedure, Session, in_json};
+use cardscope_session::frame::{in_json, Common, Outcome, Procedure, Session};
 use cardscope_session::opened::Opened;
 use cardscope_statistics::io_errors;
 
@@ -136,7 +136,7 @@ impl<'a, 's> Visit<'a, 's> {
         }
         self.judge_jobs();
         self.judge_printed_speeds();
-        self.report.header.findings.iter_mut().for_each(|finding| finding.has_run("cardscope check"));
+        self.report.header.findings.iter_mut().for_each(|finding| finding.drop_advice(AdvisedVerb::Check));
         self.report.header.next = next::next(self.report, self.request, self.directory, ended.is_err());
     }
 

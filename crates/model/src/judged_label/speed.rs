@@ -7,6 +7,9 @@ use crate::units::{Speed, three_digits};
 use cardscope_sd::label::{Direction, Label, PrintedSpeed};
 use serde::{Deserialize, Serialize};
 
+const READING: &str = "reading";
+const WRITING: &str = "writing";
+
 pub(super) const SPEED: &str = "label-speed";
 
 /// From here on a printed speed counts as reached: a bus leaves some of it to its own overhead.
@@ -91,11 +94,18 @@ fn judged(speed: &PrintedSpeed, measured: &Measured) -> Option<JudgedSpeed> {
 }
 
 impl JudgedSpeed {
+    /// What a finding of a printed speed says that was not reached, stored ones included: `reads 117 of 300 MB/s`.
+    pub fn shortfall(finding: &Finding) -> Option<String> {
+        let is_short = finding.claim == SPEED && finding.weight != Weight::Note;
+        let of = |verb: &str, name| Some(format!("{verb} {}", finding.value_of(name).filter(|_| is_short)?));
+        of("reads", READING).or_else(|| of("writes", WRITING))
+    }
+
     /// The word for what was measured.
     pub fn does(&self) -> &'static str {
         match self.direction {
-            Direction::Read => "reading",
-            Direction::Write => "writing",
+            Direction::Read => READING,
+            Direction::Write => WRITING,
         }
     }
 

@@ -144,6 +144,7 @@ fn finding(row: &Row) -> Outcome<Finding> {
         confidence: row.get(3)?,
         evidence: row.json(4)?,
         advice: row.get(5)?,
+        advised_verb: None,
     })
 }
 
