@@ -83,7 +83,9 @@ fn entry(system: &System, survey: &Survey, disk: &BlockDevice) -> DeviceInfo {
         mounted_at: survey.mount_points(disk),
         mounted: survey.mounted(disk),
         safe: refusal.is_none(),
-        reason: refusal.map(|refusal| refusal.to_string()),
+        reason: refusal.as_ref().map(ToString::to_string),
+        cause: refusal.as_ref().map(Refusal::cause),
+        advice: refusal.as_ref().map(Refusal::advice),
         can_unmount: false,
         object: None,
     };

@@ -36,8 +36,14 @@ pub struct DeviceInfo {
     pub mounted: bool,
     /// True where no guard stands against writing to it.
     pub safe: bool,
-    /// Why it is not safe.
+    /// Why it is not safe: cause and advice in one sentence.
     pub reason: Option<String>,
+    /// Cause alone, beside a device that is named already; not in JSON.
+    #[serde(skip)]
+    pub cause: Option<String>,
+    /// Advice alone; not in JSON.
+    #[serde(skip)]
+    pub advice: Option<String>,
     /// True where it is unsafe for its mounts alone, can be taken out, and may be unmounted from here.
     #[cfg_attr(feature = "schema", schema(required))]
     #[serde(default)]
@@ -56,21 +62,6 @@ pub struct Partition {
     pub filesystem: Option<String>,
     /// Where it is mounted.
     pub mounted_at: Vec<String>,
-}
-
-impl DeviceInfo {
-    /// What stands in the way of a test, without what to do about it: the device is named beside it.
-    pub fn cause(&self) -> Option<&str> {
-        let reason = self.reason.as_deref()?;
-        let cause = reason.split_once("; ").map_or(reason, |(cause, _)| cause);
-        let cause = cause.strip_prefix(&self.path).map_or(cause, str::trim_start);
-        Some(cause.strip_prefix("is ").unwrap_or(cause))
-    }
-
-    /// What to do about it.
-    pub fn advice(&self) -> Option<&str> {
-        Some(self.reason.as_deref()?.split_once("; ")?.1)
-    }
 }
 
 /// How a device is attached.

@@ -20,7 +20,7 @@ pub(super) fn page(devices: &[DeviceInfo], all: bool) -> Page {
     );
     let table = table.left_aligned(["model", "safe to test", "bus"]);
     page.add("", [Block::Table(table.always(["size", "safe to test"]))]);
-    let advice = |d: &DeviceInfo| Some(format!("{}: {}.", d.path, d.advice()?));
+    let advice = |d: &DeviceInfo| Some(format!("{}: {}.", d.path, d.advice.as_deref()?));
     page.add("To test one of them", [Block::Lines(devices.iter().filter_map(advice).collect())]);
     let held = devices.iter().map(|d| (d.path.clone(), holds(d))).filter(|(_, held)| !held.is_empty());
     page.fold("Partitions and file systems", [Block::Facts(held.collect())]);
@@ -46,12 +46,7 @@ fn answer(devices: &[DeviceInfo], safe: &[&DeviceInfo]) -> String {
 }
 
 fn reason(d: &DeviceInfo) -> String {
-    match d.safe {
-        true => "yes".to_owned(),
-        false => {
-            format!("no: {}", d.cause().unwrap_or("reason unknown"))
-        }
-    }
+    d.cause.as_ref().map_or_else(|| "yes".to_owned(), |cause| format!("no: {cause}"))
 }
 
 fn size(d: &DeviceInfo) -> String {
@@ -80,17 +75,28 @@ fn holds(d: &DeviceInfo) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cardscope_device::guard::Refusal;
 
     #[test]
     fn a_cell_has_the_cause_and_the_advice_has_room_below() {
         let busy = serde_json::json!({
             "name": "sdb", "path": "/dev/sdb", "bus": "usb", "removable": true, "bytes": 64_000_000_000_u64,
             "empty": false, "read_only": false, "model": null, "filesystem": null, "mounted_at": [], "mounted": false, "partitions": [],
-            "safe": false, "reason": "/dev/sdb is in use: sdb1 is mounted at /a; unmount it (umount /a)",
+            "safe": false, "reason": null,
         });
-        let busy: DeviceInfo = serde_json::from_value(busy).unwrap();
+        let mut busy: DeviceInfo = serde_json::from_value(busy).unwrap();
+        let refusal = Refusal::Mounted {
+            device: "sdb".to_owned(),
+            used: "sdb1".to_owned(),
+            mount_point: "/a".to_owned(),
+            through: String::new(),
+        };
+        (busy.cause, busy.advice) = (Some(refusal.cause()), Some(refusal.advice()));
         assert_eq!(reason(&busy), "no: in use: sdb1 is mounted at /a");
         let text = page(&[busy], true).text();
-        assert!(text.contains("To test one of them\n  /dev/sdb: unmount it (umount /a).\n"), "{text}");
+        assert!(
+            text.contains("To test one of them\n  /dev/sdb: unmount it (umount /a) and start again.\n"),
+            "{text}"
+        );
     }
 }

@@ -1,33 +1,20 @@
 //! Why a device is not written to, each with what to do about it.
 
 use cardscope_model::shell::quoted;
+use std::fmt;
 
 /// A device that must not be written to.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
     /// Nothing of this name.
-    #[error("{0} does not exist; `cardscope list` shows the devices")]
     NotFound(String),
     /// A file, a directory or a character device of this name.
-    #[error(
-        "{0} is not a block device; name the card itself, as `cardscope list` shows it (an NVMe card by its \
-         namespace, e.g. /dev/nvme0n1)"
-    )]
     NotABlockDevice(String),
     /// A device of this kernel name with 0 sectors.
-    #[error(
-        "/dev/{0} has 0 sectors: no card is in it, or one that does not answer this reader; insert the card \
-         again, or try another reader"
-    )]
     Empty(String),
     /// A device of this kernel name whose size the system does not say.
-    #[error("the size of /dev/{0} is unknown; plug it in again and check `cardscope list`")]
     SizeUnknown(String),
     /// It holds the running system.
-    #[error(
-        "/dev/{device} holds the running system ({used} is {mount_point}{through}); test it from another \
-         computer"
-    )]
     System {
         /// Kernel name.
         device: String,
@@ -39,10 +26,6 @@ pub enum Refusal {
         through: String,
     },
     /// It is mounted.
-    #[error(
-        "/dev/{device} is in use: {used} is mounted at {mount_point}{through}; unmount it (umount {}) and start again",
-        quoted(mount_point)
-    )]
     Mounted {
         /// Kernel name.
         device: String,
@@ -54,9 +37,6 @@ pub enum Refusal {
         through: String,
     },
     /// It is swap.
-    #[error(
-        "/dev/{device} is in use: {swap} is swap of this computer{through}; switch it off (swapoff {swap}) and start again"
-    )]
     Swap {
         /// Kernel name.
         device: String,
@@ -66,7 +46,6 @@ pub enum Refusal {
         through: String,
     },
     /// Something stands on it: LVM, RAID, LUKS …
-    #[error("/dev/{device} is in use: {part} is part of {holder}; {advice} and start again")]
     Held {
         /// Kernel name.
         device: String,
@@ -78,10 +57,6 @@ pub enum Refusal {
         advice: String,
     },
     /// It takes no writes.
-    #[error(
-        "/dev/{device} is read-only ({part}): check the lock switch of card or adapter; a worn-out card \
-         also locks itself"
-    )]
     ReadOnly {
         /// Kernel name.
         device: String,
@@ -89,7 +64,6 @@ pub enum Refusal {
         part: String,
     },
     /// A plain file that is a loop device's.
-    #[error("{file} is in use by /dev/{device}; detach it (losetup -d /dev/{device}) and start again")]
     UnderLoop {
         /// As named.
         file: String,
@@ -97,10 +71,8 @@ pub enum Refusal {
         device: String,
     },
     /// A plain file of this name that is swap.
-    #[error("{0} is in use: it is swap of this computer; switch it off (swapoff {0}) and start again")]
     SwapFile(String),
     /// A plain file that a virtual machine, a database or the like has locked.
-    #[error("{file} is locked by {by}; end that program and start again")]
     LockedFile {
         /// As named.
         file: String,
@@ -108,9 +80,6 @@ pub enum Refusal {
         by: String,
     },
     /// Another program has it.
-    #[error(
-        "/dev/{device} is opened exclusively by another program{by}, perhaps another Cardscope; end it and start again"
-    )]
     InUse {
         /// Kernel name.
         device: String,
@@ -118,3 +87,93 @@ pub enum Refusal {
         by: String,
     },
 }
+
+impl Refusal {
+    /// Name of the device or file as the refusal gives it.
+    fn name(&self) -> String {
+        match self {
+            Refusal::NotFound(name) | Refusal::NotABlockDevice(name) | Refusal::SwapFile(name) => {
+                name.clone()
+            }
+            Refusal::UnderLoop { file, .. } | Refusal::LockedFile { file, .. } => file.clone(),
+            Refusal::Empty(device)
+            | Refusal::SizeUnknown(device)
+            | Refusal::System { device, .. }
+            | Refusal::Mounted { device, .. }
+            | Refusal::Swap { device, .. }
+            | Refusal::Held { device, .. }
+            | Refusal::ReadOnly { device, .. }
+            | Refusal::InUse { device, .. } => format!("/dev/{device}"),
+        }
+    }
+
+    /// What prevents a test, without the device and without "is": `in use: sda1 is mounted at /a`.
+    pub fn cause(&self) -> String {
+        match self {
+            Refusal::NotFound(_) => "does not exist".to_owned(),
+            Refusal::NotABlockDevice(_) => "not a block device".to_owned(),
+            Refusal::Empty(_) => {
+                "has 0 sectors: no card is in it, or one that does not answer this reader".to_owned()
+            }
+            Refusal::SizeUnknown(_) => "of unknown size".to_owned(),
+            Refusal::System { used, mount_point, through, .. } => {
+                format!("holds the running system ({used} is {mount_point}{through})")
+            }
+            Refusal::Mounted { used, mount_point, through, .. } => {
+                format!("in use: {used} is mounted at {mount_point}{through}")
+            }
+            Refusal::Swap { swap, through, .. } => {
+                format!("in use: {swap} is swap of this computer{through}")
+            }
+            Refusal::Held { part, holder, .. } => format!("in use: {part} is part of {holder}"),
+            Refusal::ReadOnly { part, .. } => format!("read-only ({part})"),
+            Refusal::UnderLoop { device, .. } => format!("in use by /dev/{device}"),
+            Refusal::SwapFile(_) => "in use: it is swap of this computer".to_owned(),
+            Refusal::LockedFile { by, .. } => format!("locked by {by}"),
+            Refusal::InUse { by, .. } => {
+                format!("opened exclusively by another program{by}, perhaps another Cardscope")
+            }
+        }
+    }
+
+    /// What to do about it.
+    pub fn advice(&self) -> String {
+        match self {
+            Refusal::NotFound(_) => "`cardscope list` shows the devices".to_owned(),
+            Refusal::NotABlockDevice(_) => {
+                "name the card itself, as `cardscope list` shows it (an NVMe card by \
+                                            its namespace, e.g. /dev/nvme0n1)"
+                    .to_owned()
+            }
+            Refusal::Empty(_) => "insert the card again, or try another reader".to_owned(),
+            Refusal::SizeUnknown(_) => "plug it in again and check `cardscope list`".to_owned(),
+            Refusal::System { .. } => "test it from another computer".to_owned(),
+            Refusal::Mounted { mount_point, .. } => {
+                format!("unmount it (umount {}) and start again", quoted(mount_point))
+            }
+            Refusal::Swap { swap, .. } => format!("switch it off (swapoff {swap}) and start again"),
+            Refusal::Held { advice, .. } => format!("{advice} and start again"),
+            Refusal::ReadOnly { .. } => {
+                "check the lock switch of card or adapter; a worn-out card also locks itself".to_owned()
+            }
+            Refusal::UnderLoop { device, .. } => {
+                format!("detach it (losetup -d /dev/{device}) and start again")
+            }
+            Refusal::SwapFile(file) => format!("switch it off (swapoff {file}) and start again"),
+            Refusal::LockedFile { .. } => "end that program and start again".to_owned(),
+            Refusal::InUse { .. } => "end it and start again".to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is = match self {
+            Refusal::NotFound(_) | Refusal::Empty(_) | Refusal::System { .. } => "",
+            _ => "is ",
+        };
+        write!(f, "{} {is}{}; {}", self.name(), self.cause(), self.advice())
+    }
+}
+
+impl std::error::Error for Refusal {}
