@@ -5,13 +5,13 @@
 
 use crate::block::BlockDevice;
 use crate::bus::bus;
-use crate::hwmon;
-use crate::inspect::{self, mmc::mmc_host};
-use crate::nvme;
-use crate::system::{System, base_name, entries, flag, joined, link_name, text};
-use crate::usb;
+use crate::{hwmon, nvme, usb};
+use crate::inspect;
+use crate::inspect::mmc::mmc_host;
+use crate::system::{base_name, entries, flag, joined, link_name, text, System};
 use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::device::Bus;
+use cardscope_model::supply::SupplyState;
 
 /// Texts that board makers leave in DMI when they write nothing.
 const EMPTY_WORDS: &[&str] = &[
@@ -29,7 +29,7 @@ pub fn condition(system: &System, device: Option<&str>) -> Condition {
         ("kernel", kernel(system)),
         ("board", board(system)),
         ("cpu_governor", governor(system)),
-        ("supply", supply(system)),
+        ("supply", supply(system).map(|state| state.to_string())),
     ];
     fill(&mut condition, facts);
     if let Some(disk) = device.and_then(|device| BlockDevice::find(system, device)).map(|found| found.disk())
@@ -90,41 +90,19 @@ pub fn governor(system: &System) -> Option<String> {
     (!found.is_empty()).then(|| found.join(", "))
 }
 
-/// What the power supply did, on boards that watch it (Raspberry Pi).
-pub fn supply(system: &System) -> Option<String> {
-    throttled(system).map(supply_words).or_else(|| under_voltage_alarm(system))
-}
-
-/// The firmware's word: bit 0 under-voltage now, bit 16 since boot; bits 1 to 3 and 17 to 19 clock capped,
-/// throttled, temperature limit (Raspberry Pi documentation, `vcgencmd get_throttled`).
-pub fn throttled(system: &System) -> Option<u32> {
+/// State of the power supply, on boards that monitor it.
+pub fn supply(system: &System) -> Option<SupplyState> {
     let root = system.sys().join("devices/platform");
     let socs = entries(&root).into_iter().filter(|dir| base_name(dir).is_some_and(|n| n.starts_with("soc")));
     let mut files =
         [root.clone()].into_iter().chain(socs).flat_map(entries).map(|dir| dir.join("get_throttled"));
-    let file = files.find(|file| file.is_file())?;
-    u32::from_str_radix(text(file)?.trim_start_matches("0x"), 16).ok()
-}
-
-fn supply_words(word: u32) -> String {
-    const WORDS: [(u32, &str); 6] = [
-        (0, "under-voltage now"),
-        (16, "under-voltage since boot"),
-        (2, "throttled now"),
-        (18, "throttled since boot"),
-        (3, "temperature limit now"),
-        (19, "temperature limit since boot"),
-    ];
-    let found: Vec<&str> =
-        WORDS.iter().filter(|(bit, _)| word >> bit & 1 == 1).map(|(_, text)| *text).collect();
-    if found.is_empty() { "no under-voltage, not throttled".to_owned() } else { found.join(", ") }
-}
-
-/// `drivers/hwmon/raspberrypi-hwmon.c` raises an alarm that stays until read.
-fn under_voltage_alarm(system: &System) -> Option<String> {
-    let volts = hwmon::chips(system).into_iter().find(|chip| chip.driver == "rpi_volt")?.dir;
-    let alarm = flag(volts.join("in0_lcrit_alarm"))?;
-    Some(if alarm { "under-voltage" } else { "no under-voltage" }.to_owned())
+    let word = files
+        .find(|file| file.is_file())
+        .and_then(|file| u32::from_str_radix(text(file)?.trim_start_matches("0x"), 16).ok());
+    word.map(SupplyState::Firmware).or_else(|| {
+        let volts = hwmon::chips(system).into_iter().find(|chip| chip.driver == "rpi_volt")?.dir;
+        flag(volts.join("in0_lcrit_alarm")).map(SupplyState::Alarm)
+    })
 }
 
 /// What stands between computer and card.
@@ -207,8 +185,7 @@ mod tests {
             sys/class/hwmon/hwmon0/in0_lcrit_alarm = 1
             ",
         );
-        assert_eq!(supply(&system).as_deref(), Some("under-voltage"));
-        assert_eq!(supply_words(0), "no under-voltage, not throttled");
+        assert_eq!(supply(&system), Some(SupplyState::Alarm(true)));
     }
 
     #[test]

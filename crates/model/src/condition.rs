@@ -1,5 +1,6 @@
 //! What was true of card and rig while something was measured, and who says so.
 
+use crate::supply::SupplyState;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -86,6 +87,11 @@ impl Condition {
     /// The value of a word.
     pub fn get(&self, word: &str) -> Option<&str> {
         self.values.get(word).map(String::as_str)
+    }
+
+    /// State of the power supply; `None` where it is unknown, or the user stated something else.
+    pub fn supply(&self) -> Option<SupplyState> {
+        SupplyState::parse(self.get("supply")?)
     }
 
     /// Who says so; stored conditions have forgotten it and answer `None`.

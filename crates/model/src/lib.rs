@@ -50,6 +50,7 @@ pub mod session_file;
 pub mod setting;
 pub mod shell;
 pub mod statistics;
+pub mod supply;
 pub mod suspect_reader;
 pub mod sustain;
 pub mod test_name;

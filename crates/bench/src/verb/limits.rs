@@ -8,6 +8,7 @@ use cardscope_model::finding::Finding;
 use cardscope_model::result::{BenchReport, Summary};
 use cardscope_model::run::CardRun;
 use cardscope_model::statistics::{distinct, median};
+use cardscope_model::supply::SupplyState;
 use cardscope_model::test_name::{Op, Order, TestName};
 use cardscope_model::units::{KIB, MB, MIB, seconds};
 use cardscope_sd::mark::Demand;
@@ -26,7 +27,7 @@ const PINGS: usize = 9;
 pub(super) fn findings(report: &BenchReport, session: &mut Session<'_>) -> Vec<Finding> {
     let has = |claim: &str| report.header.findings.iter().any(|finding| finding.claim == claim);
     let condition = &report.header.condition;
-    let host = condition.get("supply").filter(|supply| supply.contains(" now"));
+    let host = condition.get("supply").filter(|_| condition.supply().is_some_and(SupplyState::has_fault_now));
     let starved_share = starved_share(session);
     let all = &report.body.summary;
     let in_order = |op: Op| {

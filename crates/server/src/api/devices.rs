@@ -30,8 +30,8 @@ pub struct Device {
 impl From<DeviceInfo> for Device {
     /// Without the task on it.
     fn from(mut info: DeviceInfo) -> Self {
-        let advice = info.advice().map(str::to_owned);
-        info.reason = info.cause().map(str::to_owned);
+        let advice = info.advice.take();
+        info.reason = info.cause.take();
         Device { info, advice, task: None }
     }
 }

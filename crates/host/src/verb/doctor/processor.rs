@@ -9,6 +9,7 @@ use cardscope_device::host;
 use cardscope_device::system::System;
 use cardscope_device::vitals::{self, Zone};
 use cardscope_model::doctor::{Point, State, Topic};
+use cardscope_model::supply::SupplyState;
 use std::time::{Duration, Instant};
 
 /// Waking that takes longer than this, in µs, shows in the latency of a fast card.
@@ -120,25 +121,21 @@ fn steal(system: &System) -> Option<Point> {
 /// This close to a limit, in °C, the next long test reaches it.
 const NEAR_C: f64 = 8.0;
 
-/// Bits of the firmware's word: now, and since boot (Raspberry Pi documentation).
-const NOW: u32 = 0xf;
-const EVER: u32 = 0xf_0000;
-
 fn supply(system: &System) -> Point {
     let point = Topic::Heat
         .asks("supply", "under-voltage and throttling slow the processor and the bus, and make cards fail");
-    let Some(words) = host::supply(system) else {
+    let Some(supply) = host::supply(system) else {
         return point.unknown("this board does not monitor its supply");
     };
     let advice = "use the board's own power supply and a short cable, cool the board, restart it and check \
                   again";
-    let state = match host::throttled(system) {
-        Some(word) if word & NOW != 0 => State::Fail,
-        Some(word) if word & EVER != 0 => State::Warn,
-        None if words == "under-voltage" => State::Fail,
+    let state = match supply {
+        SupplyState::Alarm(true) => State::Fail,
+        _ if supply.has_fault_now() => State::Fail,
+        _ if supply.had_fault() => State::Warn,
         _ => State::Ok,
     };
-    let point = point.is(state, words);
+    let point = point.is(state, supply.to_string());
     if state == State::Ok { point } else { point.advise(advice) }
 }
 
