@@ -97,6 +97,13 @@ impl FromStr for Op {
 
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("{} {}", self.access(), self.parallelism()))
+    }
+}
+
+impl Pattern {
+    /// Order and block: `RND4K`.
+    pub fn access(&self) -> String {
         let order = if self.order == Order::Sequential { "SEQ" } else { "RND" };
         let (number, unit) = match self.block {
             n if n >= GIB && n % GIB == 0 => (n / GIB, "G"),
@@ -104,7 +111,12 @@ impl fmt::Display for Pattern {
             n if n >= KIB && n % KIB == 0 => (n / KIB, "K"),
             n => (n, "B"),
         };
-        f.pad(&format!("{order}{number}{unit} Q{}T{}", self.queue, self.threads))
+        format!("{order}{number}{unit}")
+    }
+
+    /// Queue and threads: `Q32T1`.
+    pub fn parallelism(&self) -> String {
+        format!("Q{}T{}", self.queue, self.threads)
     }
 }
 

@@ -136,9 +136,8 @@ fn strips(title: &str, map: &Addresses) -> String {
             Some(_) => BARS[0],
             None => ' ',
         };
-        let (name, said) = strip.name.split_once(": ").unwrap_or((&strip.name, ""));
-        lines.push(format!("{name:5} {}", strip.columns.iter().map(bar).collect::<String>()));
-        lines.push(format!("      {said}{}", strip.slowest));
+        lines.push(format!("{:5} {}", strip.name, strip.columns.iter().map(bar).collect::<String>()));
+        lines.push(format!("      {}{}", strip.speeds, strip.slowest));
     }
     if !map.lost.is_empty() {
         let mark = |share: &f64| match *share {

@@ -71,11 +71,11 @@ pub fn by_queue(comparison: &Comparison) -> Option<Chart> {
     };
     let mut bars = Bars { unit: by_test.unit, ..Bars::default() };
     for (test, one) in by_test.groups.iter().filter_map(|one| Some((test_of(comparison, &one.name)?, one))) {
-        let pattern = test.test.pattern.to_string();
-        let (what, queue) = pattern.split_once(' ').unwrap_or((&pattern, ""));
-        let queue = test.step.as_ref().map_or_else(|| queue.to_owned(), |step| format!("{queue} ({step})"));
+        let pattern = test.test.pattern;
+        let queue = pattern.parallelism();
+        let queue = test.step.as_ref().map_or_else(|| queue.clone(), |step| format!("{queue} ({step})"));
         let of = position(&mut bars.names, |known| *known == queue, || queue.clone());
-        let name = format!("{what} {}", test.test.op);
+        let name = format!("{} {}", pattern.access(), test.test.op);
         let new = || Group { name: name.clone(), limits: one.limits.clone(), ..Group::default() };
         let group = position(&mut bars.groups, |known| known.name == name, new);
         bars.groups[group].bars.extend(one.bars.iter().map(|bar| Bar { of, ..bar.clone() }));

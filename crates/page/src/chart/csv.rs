@@ -35,10 +35,7 @@ fn of_lines(lines: &Lines) -> Vec<String> {
 }
 
 fn of_addresses(map: &Addresses) -> Vec<String> {
-    let names = map.strips.iter().map(|strip| {
-        let direction = strip.name.split(':').next().unwrap_or_default();
-        format!(",{} MB/s", text(direction))
-    });
+    let names = map.strips.iter().map(|strip| format!(",{} MB/s", text(&strip.name)));
     let lost = if map.lost.is_empty() { "" } else { ",share lost" };
     let columns =
         map.strips.iter().map(|strip| strip.columns.len()).chain([map.lost.len()]).max().unwrap_or(0);

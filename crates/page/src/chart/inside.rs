@@ -90,19 +90,14 @@ pub fn addresses(map: &SpeedMap, of: &Condition, columns: usize) -> Option<Chart
     for (name, whole, columns) in
         [("write", map.write, column(|c| c.write_mb_s)), ("read", map.read, column(|c| c.read_mb_s))]
     {
-        let said = whole.map_or(String::new(), |w| {
-            format!(
-                ": {} … {} by part, mean {} MB/s",
-                speed(w.min_mb_s),
-                speed(w.max_mb_s),
-                speed(w.mean_mb_s)
-            )
+        let speeds = whole.map_or(String::new(), |w| {
+            format!("{} … {} by part, mean {} MB/s", speed(w.min_mb_s), speed(w.max_mb_s), speed(w.mean_mb_s))
         });
         let slowest = whole.and_then(|whole| whole.slowest_second).map_or_else(String::new, |second| {
             format!(", slowest second {} MB/s at {}", speed(second.mb_s), Size(second.address))
         });
         if columns.iter().any(Option::is_some) {
-            strips.push(Strip { name: format!("{name}{said}"), slowest, columns });
+            strips.push(Strip { name: name.to_owned(), speeds, slowest, columns });
         }
     }
     let share = |part: &&[MapCell]| {

@@ -203,8 +203,10 @@ pub struct Addresses {
 /// Speed in one direction.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Strip {
-    /// Its direction, with the least, greatest and mean speed.
+    /// Direction.
     pub name: String,
+    /// Least, greatest and mean speed; empty where they are unknown.
+    pub speeds: String,
     /// Its slowest second, where there is room for that.
     pub slowest: String,
     /// The columns' speeds in MB/s, evenly over the card; `None` where nothing was measured.

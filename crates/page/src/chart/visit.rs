@@ -40,9 +40,7 @@ pub fn speeds(results: &[TestResult], marks: &[Mark], condition: &Condition) -> 
     let mut groups: Vec<Group> = Vec::new();
     let mut names = Vec::new();
     for result in results {
-        let pattern = result.test.to_string();
-        let (what, queue) = pattern.split_once(' ').unwrap_or((&pattern, ""));
-        let name = format!("{what} {}", result.op);
+        let name = format!("{} {}", result.test.access(), result.op);
         let number = groups.iter().position(|group| group.name == name).unwrap_or_else(|| {
             groups.push(Group { name, limits: limits(result, marks, bus), ..Group::default() });
             groups.len() - 1
@@ -50,7 +48,7 @@ pub fn speeds(results: &[TestResult], marks: &[Mark], condition: &Condition) -> 
         let half = result.precision.as_ref().and_then(|p| p.ci95_percent).map(|percent| percent / 100.0);
         let precise = half.map(|half| [result.mb_s * (1.0 - half), result.mb_s * (1.0 + half)]);
         groups[number].bars.push(Bar { interval: precise, ..bar(names.len(), result.mb_s) });
-        names.push(result.step.clone().unwrap_or_else(|| queue.to_owned()));
+        names.push(result.step.clone().unwrap_or_else(|| result.test.parallelism()));
     }
     let interval = if groups.iter().flat_map(|g| &g.bars).any(|b| b.interval.is_some()) {
         "whiskers: 95 % interval"

@@ -111,7 +111,8 @@ pub(super) fn addresses(map: &Addresses, width: f64) -> Option<Drawing> {
     let mut drawing = Drawing::default();
     for (number, one) in map.strips.iter().enumerate() {
         drawing.height += LINE;
-        let name = escaped(&cut(&one.name, room));
+        let speeds = if one.speeds.is_empty() { String::new() } else { format!(": {}", one.speeds) };
+        let name = escaped(&cut(&format!("{}{speeds}", one.name), room));
         text_line(&mut drawing.elements, (SCALE, drawing.height - 4.0), "", &name);
         strip(&mut drawing.elements, &one.columns, drawing.height, step, number + 1);
         drawing.height += HIGH + 8.0;
