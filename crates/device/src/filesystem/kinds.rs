@@ -59,6 +59,10 @@ pub(super) fn name(magic: u32) -> Option<&'static str> {
     by_magic(magic).map(|kind| kind.1)
 }
 
+pub(super) fn is_in_memory(magic: u32) -> bool {
+    by_magic(magic).is_some_and(|kind| kind.2 == Some(IN_MEMORY))
+}
+
 /// What a file system does to data; `name` as mounted sharpens it.
 pub(super) fn effect(magic: u32, name: &str) -> Option<String> {
     match name {

@@ -59,6 +59,11 @@ pub struct Layer {
 }
 
 impl FileSystem {
+    /// True where it stores its files in memory.
+    pub fn is_in_memory(&self) -> bool {
+        kinds::is_in_memory(self.magic)
+    }
+
     /// The doubts that a result measured on it must carry.
     pub fn caveats(&self) -> Vec<Caveat> {
         let own = self

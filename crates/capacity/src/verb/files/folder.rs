@@ -137,9 +137,8 @@ impl Folder {
 
     /// A file system in memory can be larger than the memory that is left.
     fn check_memory(&self, free: u64, most: Option<u64>) -> Result<()> {
-        let in_memory = self.system.effect.as_deref().is_some_and(|e| e.contains("in memory"));
         let left = memory_left().unwrap_or(u64::MAX) / MEMORY_SHARE;
-        if in_memory && free.min(most.unwrap_or(u64::MAX)) > left {
+        if self.system.is_in_memory() && free.min(most.unwrap_or(u64::MAX)) > left {
             return Err(Failure::refused(format!(
                 "{} is in this computer's memory ({}); give --max-write of at most {left} bytes",
                 self.path.display(),
