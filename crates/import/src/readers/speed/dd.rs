@@ -37,7 +37,7 @@ pub(crate) fn read(text: &Text) -> Outcome {
     let runs = (1..).zip(moved);
     log.runs =
         runs.map(|(run, (size_bytes, results))| Run { run, size_bytes, results, ..Run::default() }).collect();
-    log.doubts = doubts(&finished);
+    log.doubts = doubts(&finished, false);
     Ok(vec![log])
 }
 
@@ -67,9 +67,9 @@ pub(crate) fn finished<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Finished
 }
 
 /// Why figures of these are doubtful, in sentences.
-pub(crate) fn doubts(finished: &[Finished]) -> Vec<String> {
+pub(crate) fn doubts(finished: &[Finished], is_write_known: bool) -> Vec<String> {
     let mut doubts = Vec::new();
-    if finished.iter().any(|dd| dd.command.op.is_none()) {
+    if !is_write_known && finished.iter().any(|dd| dd.command.op.is_none()) {
         doubts.push("the log does not show whether dd read or wrote; assumed writing".to_owned());
     }
     if finished.iter().any(|dd| dd.command.block.is_none()) {
