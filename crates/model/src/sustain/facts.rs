@@ -247,6 +247,13 @@ pub struct Reading {
     pub celsius: f64,
 }
 
+impl Reading {
+    /// True for a temperature of the card itself, whichever of its sensors it is.
+    pub fn is_of_card(&self) -> bool {
+        self.place.starts_with("card")
+    }
+}
+
 /// One second, or as long as the card took to answer; several seconds in runs of more than six hours.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {

@@ -5,7 +5,7 @@
 use cardscope_model::condition::Condition;
 use cardscope_model::finding::Finding;
 use cardscope_model::statistics::median;
-use cardscope_model::sustain::{Phase, Sample};
+use cardscope_model::sustain::{Phase, Reading, Sample};
 use cardscope_statistics::anomaly::{Load, hot_host, is_over_usb};
 
 /// The start and the end of a run, each so many parts of it: a fifth.
@@ -51,18 +51,18 @@ fn middle(part: &[&Sample], of: &dyn Fn(&Sample) -> Option<f64>) -> Option<f64> 
     median(&part.iter().filter_map(|s| of(s)).collect::<Vec<f64>>())
 }
 
-fn of_card(reading: &&cardscope_model::sustain::Reading) -> bool {
-    reading.place.starts_with("card")
+fn of_card(reading: &&Reading) -> bool {
+    reading.is_of_card()
 }
 
 /// Places of the rig that a thermometer was at.
 fn host_places(all: &[&Sample]) -> Vec<String> {
-    let of_host = |place: &str| {
-        let place = place.to_lowercase();
-        !place.starts_with("card") && OF_HOST.iter().any(|word| place.contains(word))
+    let of_host = |reading: &&Reading| {
+        let place = reading.place.to_lowercase();
+        !reading.is_of_card() && OF_HOST.iter().any(|word| place.contains(word))
     };
     let readings = all.iter().flat_map(|s| &s.temperatures);
-    let mut places: Vec<String> = readings.filter(|r| of_host(&r.place)).map(|r| r.place.clone()).collect();
+    let mut places: Vec<String> = readings.filter(of_host).map(|r| r.place.clone()).collect();
     places.sort_unstable();
     places.dedup();
     places
@@ -76,7 +76,6 @@ fn at(place: &str) -> impl Fn(&Sample) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::sustain::Reading;
 
     /// docs/reference/reports.md#raspberry-pi-comparison: over 300 MB/s, and 2 to 3 times slower once the controller is
     /// hot.

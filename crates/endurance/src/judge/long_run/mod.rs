@@ -9,7 +9,7 @@ use cardscope_model::card_map::property::Status;
 use cardscope_model::condition::Condition;
 use cardscope_model::finding::{Finding, Weight};
 use cardscope_model::report::Moved;
-use cardscope_model::sustain::{Event, EventKind, Measured, Sample};
+use cardscope_model::sustain::{Event, EventKind, Measured, Reading, Sample};
 use cardscope_model::units::{MB, Size, Speed, Wait, three_digits};
 use cardscope_statistics::io_errors;
 
@@ -48,7 +48,7 @@ pub fn findings(
 
 /// What a run lacks that tells heat and other users of the bus from the card itself.
 pub fn doubts(series: &[Sample]) -> Vec<String> {
-    let warm = |s: &Sample| s.temperatures.iter().any(|r| r.place.starts_with("card"));
+    let warm = |s: &Sample| s.temperatures.iter().any(Reading::is_of_card);
     let mut doubts = Vec::new();
     if !series.is_empty() && !series.iter().any(warm) {
         doubts.push(

@@ -307,7 +307,7 @@ fn cache(found: &Causes, slices: &[Slice], options: &Options, into: &mut Measure
 }
 
 fn warmest(record: &Record) -> Option<f64> {
-    let of_card = record.samples.iter().flat_map(|s| &s.temperatures).filter(|r| r.place.starts_with("card"));
+    let of_card = record.samples.iter().flat_map(|s| &s.temperatures).filter(|r| r.is_of_card());
     of_card.map(|r| r.celsius).reduce(f64::max)
 }
 

@@ -355,7 +355,7 @@ impl<'s, 't> Run<'s, 't> {
     /// Ends the run where the card, by its own thermometer or one held to it, is as hot as it may become.
     fn watch_heat(&mut self, temperatures: &[Reading]) {
         let Some(most) = self.options.max_celsius.filter(|_| !self.over) else { return };
-        let of_card = temperatures.iter().filter(|r| r.place.starts_with(CARD));
+        let of_card = temperatures.iter().filter(|r| r.is_of_card());
         let Some(hottest) = of_card.map(|r| r.celsius).reduce(f64::max).filter(|c| *c >= most) else {
             return;
         };

@@ -62,7 +62,7 @@ fn slot(identity: &Identity) -> Point {
             .warn(slow.verdict.clone(), "try another slot or reader, or raise the board's SD clock limit");
     }
     // U, V and A marks come with UHS-I (Physical Layer Specification 4.13); their cards speak SDR50 and faster.
-    let fast = identity.marks.iter().map(ToString::to_string).find(|mark| mark.starts_with(['U', 'V', 'A']));
+    let fast = identity.marks.iter().find(|mark| matches!(mark.letter(), 'U' | 'V' | 'A'));
     match fast {
         Some(mark) if SLOW_MODES.contains(&mode.as_str()) => {
             let advice = "use a slot or reader with UHS-I, clean the contacts, and look for tuning errors: \
