@@ -1,6 +1,7 @@
 //! One session as a line of a list: when, of which card, what was done, and what came of it.
 
 use cardscope_model::archived::SessionOverview;
+use cardscope_model::answer::Answer;
 use cardscope_model::recipe::MOST_RUNS;
 use cardscope_model::report::Tone;
 use cardscope_session::error::Result;
@@ -20,10 +21,13 @@ pub struct SessionLine {
     pub card: Option<String>,
     /// The answer of its page, or how many runs it has.
     pub result: String,
+    /// The same as a table has room for it.
+    #[serde(skip)]
+    pub brief: String,
 }
 
 /// Answer and tone of the page that a verb's document becomes, where it becomes one.
-pub type Answer = fn(&str, &Value) -> Option<(String, Tone)>;
+pub type DrawAnswer = fn(&str, &Value) -> Option<(Answer, Tone)>;
 
 /// Runs that are read for one list, those of the newest sessions first; of other benchmarks and logs it says how many runs they
 /// have.
@@ -36,19 +40,19 @@ const MOST_ANSWERS: usize = 10_000;
 /// samples.
 #[derive(Debug)]
 pub struct AnswerCache {
-    answer: Answer,
-    drawn: Mutex<HashMap<SessionId, Option<(String, Tone)>>>,
+    draw: DrawAnswer,
+    drawn: Mutex<HashMap<SessionId, Option<(Answer, Tone)>>>,
 }
 
 impl AnswerCache {
     /// An empty cache.
-    pub fn new(answer: Answer) -> Self {
-        AnswerCache { answer, drawn: Mutex::default() }
+    pub fn new(draw: DrawAnswer) -> Self {
+        AnswerCache { draw, drawn: Mutex::default() }
     }
 
     /// The answer of a session; `None` while it runs, where its document cannot be read, and where it has more runs than are
     /// `left` to read.
-    fn get(&self, archive: &mut Archive, session: &SessionSummary, left: &mut u32) -> Option<(String, Tone)> {
+    fn get(&self, archive: &mut Archive, session: &SessionSummary, left: &mut u32) -> Option<(Answer, Tone)> {
         if session.running {
             return None;
         }
@@ -59,7 +63,7 @@ impl AnswerCache {
             *left = left.checked_sub(session.runs)?;
         }
         let (kind, document) = document(archive, session.id).ok()?.into_document();
-        let answer = (self.answer)(&kind, &document);
+        let answer = (self.draw)(&kind, &document);
         // One that crashed may be ended by an import of its file.
         if session.ended.is_some() {
             let mut drawn = self.drawn();
@@ -71,7 +75,7 @@ impl AnswerCache {
         answer
     }
 
-    fn drawn(&self) -> MutexGuard<'_, HashMap<SessionId, Option<(String, Tone)>>> {
+    fn drawn(&self) -> MutexGuard<'_, HashMap<SessionId, Option<(Answer, Tone)>>> {
         self.drawn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -86,7 +90,7 @@ pub(super) fn lines(
     let titles: HashMap<String, String> = archive.cards()?.into_iter().map(|c| (c.id, c.title)).collect();
     let mut left = MOST_RUNS_READ;
     // What has no result yet, and what cannot be read, has none; the list shows the others none the less.
-    let mut answered: HashMap<SessionId, (String, Tone)> = HashMap::new();
+    let mut answered: HashMap<SessionId, (Answer, Tone)> = HashMap::new();
     for session in sessions.iter().rev() {
         answered.extend(answers.get(archive, session, &mut left).map(|answer| (session.id, answer)));
     }
@@ -95,7 +99,7 @@ pub(super) fn lines(
     for session in &sessions {
         let title = session.card_id.as_ref().and_then(|id| titles.get(id));
         let answer = answered.remove(&session.id);
-        let (result, tone) = answer.unwrap_or_else(|| (runs(session), Tone::Plain));
+        let (result, tone) = answer.unwrap_or_else(|| (runs(session).into(), Tone::Plain));
         let part_of = check.filter(|check| is_part(session, check)).map(|check| check.id.to_string());
         if session.kind == "check" {
             check = Some(session);
@@ -111,7 +115,8 @@ pub(super) fn lines(
             tone,
             part_of,
         };
-        lines.push(SessionLine { session: overview, card: session.card.clone(), result });
+        let brief = result.brief().to_owned();
+        lines.push(SessionLine { session: overview, card: session.card.clone(), result: result.into(), brief });
     }
     Ok(lines)
 }
@@ -174,7 +179,7 @@ mod tests {
         static DRAWN: AtomicU32 = AtomicU32::new(0);
         let answers = AnswerCache::new(|kind, document| {
             DRAWN.fetch_add(1, Ordering::Relaxed);
-            Some((format!("{kind} of {}", document["target"]), Tone::Plain))
+            Some((format!("{kind} of {}", document["target"]).into(), Tone::Plain))
         });
         let folder = tempfile::tempdir().unwrap();
         let mut archive = Archive::open(folder.path().join("archive.sqlite")).unwrap();
@@ -194,7 +199,7 @@ mod tests {
 
     #[test]
     fn the_runs_of_the_newest_benchmarks_are_read_and_those_of_others_counted() {
-        let answers = AnswerCache::new(|_, _| Some(("fast".to_owned(), Tone::Plain)));
+        let answers = AnswerCache::new(|_, _| Some(("fast".into(), Tone::Plain)));
         let folder = tempfile::tempdir().unwrap();
         let mut archive = Archive::open(folder.path().join("archive.sqlite")).unwrap();
         let begun = recorder::start("bench", "sim:constant", 1, &Condition::default(), None);

@@ -80,8 +80,8 @@ impl Finding {
         self
     }
 
-    /// What stands in its evidence under a name.
-    pub fn value_of(&self, what: &str) -> Option<&str> {
+    /// The evidence of a name. Only the module that writes it reads it: elsewhere it is text.
+    pub(crate) fn value_of(&self, what: &str) -> Option<&str> {
         self.evidence.iter().find(|(name, _)| name == what).map(|(_, value)| value.as_str())
     }
 

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod aggregate;
+pub mod answer;
 pub mod archived;
 pub mod capacity;
 pub mod card;

@@ -1,5 +1,6 @@
 //! `restore` as text.
 
+use cardscope_model::answer::Answer;
 use cardscope_model::report::Tone;
 use cardscope_model::report::{Document, ExitStatus};
 use cardscope_model::restore::{RecognisedBy, RestoreRange, RestoreReport, RestoreSource, WaitingJournal};
@@ -39,14 +40,16 @@ pub fn page(report: &RestoreReport) -> Page {
     page
 }
 
-fn answer(report: &RestoreReport) -> String {
+fn answer(report: &RestoreReport) -> Answer {
     let done = report.removed && report.error.is_none();
     match (report.bytes_restored, report.compared, report.exit_status() == ExitStatus::Bad) {
-        (0, false, false) if done => "Nothing to restore: the card holds its own data.".to_owned(),
-        (_, false, _) | (0, true, true) => NOT_RESTORED.to_owned(),
-        (0, true, false) => "Nothing to restore: the card holds what was saved.".to_owned(),
-        (bytes, true, false) => format!("Restored {} and compared them.", Size(bytes)),
-        (bytes, true, true) => format!("RESTORED IN PART: {} of what was saved.", Size(bytes)),
+        (0, false, false) if done => "Nothing to restore: the card holds its own data.".into(),
+        (_, false, _) | (0, true, true) => NOT_RESTORED.into(),
+        (0, true, false) => "Nothing to restore: the card holds what was saved.".into(),
+        (bytes, true, false) => format!("Restored {} and compared them.", Size(bytes)).into(),
+        (bytes, true, true) => {
+            Answer::with_verdict("RESTORED IN PART", &format!(": {} of what was saved.", Size(bytes)))
+        }
     }
 }
 

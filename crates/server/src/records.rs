@@ -18,7 +18,7 @@ pub(crate) fn within_lines<T: Serialize + DeserializeOwned>(document: &T, page: 
 pub(crate) fn made<T: Serialize + DeserializeOwned>(document: &T, page: impl Fn(&T) -> Page) -> Made {
     let page = within_lines(document, page);
     Made {
-        answer: page.answer.clone(),
+        answer: page.answer.to_string(),
         tone: page.tone,
         html: html::fragment(&page),
         document: serde_json::to_value(document).unwrap_or_default(),

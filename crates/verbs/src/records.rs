@@ -9,6 +9,7 @@ use cardscope_format::page::format;
 use cardscope_host::page::observe;
 use cardscope_identity::page as identity;
 use cardscope_import::page as import;
+use cardscope_model::answer::Answer;
 use cardscope_model::report::Tone;
 use cardscope_model::units::Degrees;
 use cardscope_page::tree::Page;
@@ -36,7 +37,7 @@ pub fn page(kind: &str, document: &Value) -> Option<Page> {
 }
 
 /// Answer and tone of that page, for a line of a list.
-pub fn answer(kind: &str, document: &Value) -> Option<(String, Tone)> {
+pub fn answer(kind: &str, document: &Value) -> Option<(Answer, Tone)> {
     page(kind, document).map(|page| (page.answer, page.tone))
 }
 

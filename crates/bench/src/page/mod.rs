@@ -2,6 +2,7 @@
 
 pub mod recipes;
 
+use cardscope_model::answer::Answer;
 use cardscope_model::report::Body as _;
 use cardscope_model::report::Tone;
 use cardscope_model::result::{BenchReport, RunResult, Summary, TIME_IS_UP, TestResult, ToolPrints};
@@ -36,7 +37,7 @@ pub fn page(report: &BenchReport) -> Page {
 }
 
 /// The first sequential test of each direction, by which cards are known, or why there is none.
-fn answer(report: &BenchReport, counted: Option<&RunResult>) -> String {
+fn answer(report: &BenchReport, counted: Option<&RunResult>) -> Answer {
     let body = &report.body;
     let Some(run) = counted.filter(|run| !run.results.is_empty()) else {
         return nothing(report, counted);
@@ -63,12 +64,17 @@ fn answer(report: &BenchReport, counted: Option<&RunResult>) -> String {
     let how = [test, median.map(|runs| format!("median of {runs}")), early];
     let how: Vec<String> = how.into_iter().flatten().collect();
     let how = if how.is_empty() { String::new() } else { format!(" ({})", how.join(", ")) };
-    let failed = run.passed.map_or("", |passed| if passed { "PASSED: " } else { "FAILED: " });
-    format!("{failed}{}{how}.", said.trim_end_matches('.'))
+    let said = format!("{}{how}.", said.trim_end_matches('.'));
+    match run.passed {
+        Some(passed) => Answer::with_verdict(if passed { "PASSED" } else { "FAILED" }, &format!(": {said}")),
+        None => said.into(),
+    }
 }
 
+const NOT_TESTED: &str = "NOT TESTED";
+
 /// Why there is no figure: what ended the session, or the reason that most tests have.
-fn nothing(report: &BenchReport, counted: Option<&RunResult>) -> String {
+fn nothing(report: &BenchReport, counted: Option<&RunResult>) -> Answer {
     let recipe = &report.body.recipe;
     let reasons: Vec<&str> =
         counted.iter().flat_map(|run| &run.not_measured).map(|test| test.reason.as_str()).collect();
@@ -79,7 +85,7 @@ fn nothing(report: &BenchReport, counted: Option<&RunResult>) -> String {
         (None, Some(reason)) => (*reason).to_owned(),
         (None, None) => format!("{recipe} ended before its first result"),
     };
-    in_a_line(&format!("NOT TESTED: {why}"))
+    Answer::with_verdict(NOT_TESTED, &in_a_line(&format!("{NOT_TESTED}: {why}"))[NOT_TESTED.len()..])
 }
 
 /// Why the figures of several runs are no figure of each: the runs differ more than chance makes them.

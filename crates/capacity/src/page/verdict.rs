@@ -1,8 +1,10 @@
 //! The eleven verdicts on a card's capacity as people read them: first word, colour, answer, reason and advice, the same
 //! for `verify`, `check` and a publication.
 
+use cardscope_model::answer::Answer;
 use cardscope_model::capacity::nominal;
 use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::judged_label::{FalseCapacity, JudgedSpeed};
 use cardscope_model::report::Tone;
 use cardscope_model::report::{Body as _, ExitStatus};
 use cardscope_model::units::three_digits as speed;
@@ -38,81 +40,97 @@ fn first_word(found: &Verification) -> &'static str {
 
 /// The answer of a page and its colour: the capacity first, then what is printed on the card; `missed` names the marks
 /// that a visit found missed.
-pub fn headline(found: &Verification, findings: &[Finding], missed: Option<String>) -> (Tone, String) {
+pub fn headline(found: &Verification, findings: &[Finding], missed: Option<String>) -> (Tone, Answer) {
     let unaccused = matches!(found.verdict, Verdict::Genuine | Verdict::Inconclusive);
     if let Some(lie) = findings.iter().filter(|_| unaccused).find_map(false_label) {
         return (Tone::Bad, lie);
     }
     let bad = findings.iter().filter(|finding| finding.weight == Weight::Bad).count();
     let short = missed.or_else(|| slower_than_printed(findings)).filter(|_| !found.verdict.is_bad());
-    let flaw = match short {
-        Some(short) => format!("slower than printed: {short}."),
+    let (flaw, detail) = match short {
+        Some(short) => ("slower than printed".to_owned(), format!(": {short}")),
         None if found.verdict == Verdict::Genuine && bad > 0 => {
-            format!("with {}.", count(bad as u64, "problem"))
+            (format!("with {}", count(bad as u64, "problem")), String::new())
         }
         None => return (tone(found), answer(found)),
     };
-    let but = if found.exit_status() == ExitStatus::Good { "but" } else { "and" };
-    (Tone::Warning, format!("{}, {but} {flaw}", first_word(found)))
+    let (word, but) =
+        (first_word(found), if found.exit_status() == ExitStatus::Good { "but" } else { "and" });
+    let answer = Answer::with_verdict(word, &format!(", {but} {flaw}{detail}."));
+    (Tone::Warning, answer.in_brief(format!("{word}, {but} {flaw}")))
 }
 
 /// A printed capacity far above the one that the card announces itself.
-fn false_label(finding: &Finding) -> Option<String> {
-    if finding.claim != "label-capacity" || finding.weight != Weight::Bad {
-        return None;
-    }
-    let bytes = |what| finding.value_of(what)?.parse().ok();
-    let (announced, printed) = (bytes("announced_bytes").map(Size)?, bytes("printed_bytes")?);
-    let printed = nominal(printed).unwrap_or_else(|| Size(printed).to_string());
-    Some(format!("FAKE LABEL: announces {announced}, printed {printed}. Return it."))
+fn false_label(finding: &Finding) -> Option<Answer> {
+    let FalseCapacity { printed_bytes, announced_bytes } = FalseCapacity::of(finding)?;
+    let (announced, printed) = (Size(announced_bytes), nominal(printed_bytes));
+    let printed = printed.unwrap_or_else(|| Size(printed_bytes).to_string());
+    let answer = Answer::with_verdict("FAKE LABEL", &format!(": announces {announced}, printed {printed}."));
+    Some(answer.advise(RETURN))
 }
 
 /// Printed speeds that were not reached: `reads 117 of 300 MB/s`.
 fn slower_than_printed(findings: &[Finding]) -> Option<String> {
-    let slow = findings.iter().filter(|f| f.claim == "label-speed" && f.weight != Weight::Note);
-    let of = |finding: &Finding| {
-        [("reads", "reading"), ("writes", "writing")]
-            .into_iter()
-            .find_map(|(operation, name)| Some(format!("{operation} {}", finding.value_of(name)?)))
-    };
-    let short: Vec<String> = slow.filter_map(of).collect();
+    let short: Vec<String> = findings.iter().filter_map(JudgedSpeed::shortfall).collect();
     (!short.is_empty()).then(|| listing(&short))
 }
 
+const RETURN: &str = "Return it.";
+const NO_DATA: &str = "Do not keep data on it.";
+
 /// The answer about the capacity in a line.
-pub(crate) fn answer(found: &Verification) -> String {
+fn answer(found: &Verification) -> Answer {
     let announced = Size(announced_bytes(found));
-    let said = match found.verdict {
-        Verdict::Genuine => genuine(found),
+    let word = first_word(found);
+    let mut in_table = None;
+    let (said, advice) = match found.verdict {
+        Verdict::Genuine => (genuine(found), None),
         Verdict::Limbo | Verdict::Wraparound | Verdict::Chain | Verdict::Overcommitted => {
-            match (found.usable_bytes, found.good_bytes) {
+            let (holds, what) = match (found.usable_bytes, found.good_bytes) {
                 (Some(bytes), _) if Size(bytes).to_string() == announced.to_string() => {
                     let missing = Size(found.announced_bytes.saturating_sub(bytes));
-                    format!("the last {missing} of {announced} are missing. Return it.")
+                    ("", format!("the last {missing} of {announced} are missing"))
                 }
-                (Some(bytes), _) => format!("holds {} of {announced}. Return it.", Size(bytes)),
-                (None, Some(bytes)) => format!("holds about {} of {announced}. Return it.", Size(bytes)),
-                (None, None) => format!("does not hold its {announced}. Return it."),
-            }
+                (Some(bytes), _) => ("holds ", format!("{} of {announced}", Size(bytes))),
+                (None, Some(bytes)) => ("holds ", format!("about {} of {announced}", Size(bytes))),
+                (None, None) => ("", format!("does not hold its {announced}")),
+            };
+            // Only a fake's two sizes say more than its verdict.
+            in_table = Some(format!("{word}: {what}"));
+            (format!("{holds}{what}."), Some(RETURN.to_owned()))
         }
-        Verdict::Damaged => damaged(found),
-        Verdict::Dead if let Some(CapacityCause::LostFlash { card_bytes, .. }) = found.cause => {
-            format!("shows {announced} of {}: its controller lost the flash. Discard it.", Size(card_bytes))
+        Verdict::Damaged => (damaged(found), Some(NO_DATA.to_owned())),
+        Verdict::Dead => {
+            let said = match found.cause {
+                Some(CapacityCause::LostFlash { card_bytes, .. }) => {
+                    format!("shows {announced} of {}: its controller lost the flash.", Size(card_bytes))
+                }
+                _ => "keeps nothing.".to_owned(),
+            };
+            (said, Some("Discard it.".to_owned()))
         }
-        Verdict::Dead => "keeps nothing. Discard it.".to_owned(),
-        Verdict::ReadOnly => "accepts no writes. Copy what is on it.".to_owned(),
+        Verdict::ReadOnly => ("accepts no writes.".to_owned(), Some("Copy what is on it.".to_owned())),
         Verdict::Unstable => {
-            "answers differ from read to read. Try another reader, then discard it.".to_owned()
+            let advice = "Try another reader, then discard it.".to_owned();
+            ("answers differ from read to read.".to_owned(), Some(advice))
         }
-        Verdict::ReaderSuspect => reader_suspect(found),
-        Verdict::Inconclusive => inconclusive(found),
+        Verdict::ReaderSuspect => {
+            let other = found.cause.map_or("another", CapacityCause::reader_to_try);
+            (reader_suspect(found), Some(format!("Try {other} reader.")))
+        }
+        Verdict::Inconclusive => (inconclusive(found), None),
     };
     // Below this confidence nobody is accused: the next steps say how to be sure.
-    match found.verdict.is_bad() && found.confidence < SURE {
-        true => {
-            format!("LIKELY {} ({}): {}", first_word(found), percent(found.confidence), without_advice(&said))
-        }
-        false => format!("{}{}: {said}", first_word(found), with_errors(found)),
+    if found.verdict.is_bad() && found.confidence < SURE {
+        let (word, sure) = (format!("LIKELY {word}"), format!(" ({})", percent(found.confidence)));
+        return Answer::with_verdict(&word, &format!("{sure}: {said}")).in_brief(format!("{word}{sure}"));
+    }
+    let errors = with_errors(found);
+    let answer = Answer::with_verdict(word, &format!("{errors}: {said}"));
+    let answer = answer.in_brief(in_table.unwrap_or_else(|| format!("{word}{errors}")));
+    match advice {
+        Some(advice) => answer.advise(&advice),
+        None => answer,
     }
 }
 
@@ -122,11 +140,6 @@ fn with_errors(found: &Verification) -> String {
         failed @ 1.. if found.verdict == Verdict::Genuine => format!(" with {}", count(failed, "error")),
         _ => String::new(),
     }
-}
-
-/// The first sentence.
-fn without_advice(said: &str) -> String {
-    said.split_once(". ").map_or_else(|| said.to_owned(), |(first, _)| format!("{first}."))
 }
 
 /// What there was to test; of files the free space.
@@ -168,12 +181,12 @@ fn reader_suspect(found: &Verification) -> String {
         (_, Some(bytes)) => format!("the card fails exactly at {}", BinarySize(bytes)),
         (_, None) => "the reader may cause the errors".to_owned(),
     };
-    format!("{said}. Try {} reader.", found.cause.map_or("another", CapacityCause::reader_to_try))
+    format!("{said}.")
 }
 
 fn damaged(found: &Verification) -> String {
     if let (true, Some(end)) = (found.fails_beyond, found.usable_bytes) {
-        return format!("everything beyond {} fails. Do not keep data on it.", Size(end));
+        return format!("everything beyond {} fails.", Size(end));
     }
     let lost = match (found.method, found.good_bytes, &found.share) {
         // Places that a quick test came across while it looked for a boundary are no fair sample of all.
@@ -185,7 +198,7 @@ fn damaged(found: &Verification) -> String {
         }
         _ => "loses data in scattered blocks".to_owned(),
     };
-    format!("{lost}. Do not keep data on it.")
+    format!("{lost}.")
 }
 
 fn inconclusive(found: &Verification) -> String {
@@ -370,6 +383,22 @@ mod tests {
     }
 
     #[test]
+    fn tables_show_the_verdict_and_the_sizes_of_a_fake() {
+        let brief = |found: &Verification, missed: Option<&str>| {
+            headline(found, &[], missed.map(str::to_owned)).1.brief().to_owned()
+        };
+        for (found, missed, shown) in [
+            (found(Limbo, Quick, 0.99), None, "FAKE: 52 GB of 256 GB"),
+            (found(Limbo, Quick, 0.85), None, "LIKELY FAKE (85 %)"),
+            (found(Damaged, Quick, 0.99), None, "DAMAGED"),
+            (found(ReaderSuspect, Quick, 0.99), None, "SUSPECT READER"),
+            (found(Genuine, Quick, 0.99), Some("U3 missed"), "PASSED, but slower than printed"),
+        ] {
+            assert_eq!(brief(&found, missed), shown);
+        }
+    }
+
+    #[test]
     fn missed_marks_stand_behind_the_verdict_unless_the_card_is_bad_anyway() {
         let said = |found: &Verification| headline(found, &[], Some("U3 and V30 missed".to_owned()));
         for (verdict, answer) in [
@@ -377,7 +406,8 @@ mod tests {
             (Inconclusive, "NOT PROVEN, and slower than printed: U3 and V30 missed."),
             (ReaderSuspect, "SUSPECT READER, and slower than printed: U3 and V30 missed."),
         ] {
-            assert_eq!(said(&found(verdict, Quick, 0.99)), (Tone::Warning, answer.to_owned()));
+            let (tone, found) = said(&found(verdict, Quick, 0.99));
+            assert_eq!((tone, found.as_ref()), (Tone::Warning, answer));
         }
         let fake = found(Limbo, Quick, 0.99);
         assert_eq!(said(&fake), headline(&fake, &[], None));

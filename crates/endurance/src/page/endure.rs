@@ -1,5 +1,6 @@
 //! `endure` as text.
 
+use cardscope_model::answer::Answer;
 use cardscope_model::endure::{EndureReport, EndureRound, Milestone};
 use cardscope_model::report::Body as _;
 use cardscope_model::report::Tone;
@@ -32,24 +33,24 @@ pub fn page(report: &EndureReport) -> Page {
     page.framed(&report.header)
 }
 
-fn answer(report: &EndureReport) -> String {
+fn answer(report: &EndureReport) -> Answer {
     let body = &report.body;
     if body.rounds.is_empty() {
-        return "NOT TESTED: it ended before its first round.".to_owned();
+        return Answer::with_verdict("NOT TESTED", ": it ended before its first round.");
     }
     let cycles = format!("{} write cycles", trimmed(body.cycles, usize::from(body.cycles < 100.0)));
     let worst = body.rounds.iter().map(|round| round.bad_share).fold(body.bad_share, f64::max);
     match worst {
         share if share > 0.0 => {
-            format!("WORN: {} of {} bad after {cycles}.", percent(share), Size(body.span_bytes))
+            let share = format!("{} of {}", percent(share), Size(body.span_bytes));
+            Answer::with_verdict("WORN", &format!(": {share} bad after {cycles}."))
         }
-        _ if body.is_bad() => format!("WORN: writes fail after {cycles}."),
+        _ if body.is_bad() => Answer::with_verdict("WORN", &format!(": writes fail after {cycles}.")),
         _ if body.passing_sectors() > 0 => {
-            format!(
-                "UNSTABLE: no loss after {cycles}, but answers differ from read to read. Try another reader."
-            )
+            let rest = format!(": no loss after {cycles}, but answers differ from read to read.");
+            Answer::with_verdict("UNSTABLE", &rest).advise("Try another reader.")
         }
-        _ => format!("No loss after {cycles} ({} written).", Size(body.moved.bytes_written)),
+        _ => format!("No loss after {cycles} ({} written).", Size(body.moved.bytes_written)).into(),
     }
 }
 

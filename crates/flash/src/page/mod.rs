@@ -3,6 +3,7 @@
 
 pub mod flashbench;
 
+use cardscope_model::answer::Answer;
 use cardscope_model::card_map::plot::Plot;
 use cardscope_model::card_map::property::{Property, Status};
 use cardscope_model::card_map::{
@@ -65,7 +66,7 @@ pub fn page(report: &MapReport) -> Page {
 }
 
 /// The properties that people ask for first; of a map of other parts, what these found.
-fn answer(measured: &Measured, tested: &[Row]) -> String {
+fn answer(measured: &Measured, tested: &[Row]) -> Answer {
     let size = |name: &str, property: &Property<u64>| {
         property.value.map(|bytes| format!("{name} {}", BinarySize(bytes)))
     };
@@ -82,11 +83,11 @@ fn answer(measured: &Measured, tested: &[Row]) -> String {
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let points: usize = measured.curves.all().iter().map(|curve| curve.len()).sum();
     match (parts.is_empty(), tested, points) {
-        (false, ..) => sentence(&parts.join(", ")),
-        (true, [], 0) => "NOT TESTED: no property of the flash was tested.".to_owned(),
-        (true, [], _) => "Speed by size of an I/O was measured, no property of the flash.".to_owned(),
-        (true, [only], _) => sentence(&format!("{}: {}", only.name, only.found)),
-        (true, rows, _) => named(rows),
+        (false, ..) => sentence(&parts.join(", ")).into(),
+        (true, [], 0) => Answer::with_verdict("NOT TESTED", ": no property of the flash was tested."),
+        (true, [], _) => "Speed by size of an I/O was measured, no property of the flash.".into(),
+        (true, [only], _) => sentence(&format!("{}: {}", only.name, only.found)).into(),
+        (true, rows, _) => named(rows).into(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! What `format` did, as text; and how what stands on a card is laid out, for `info` too.
 
+use cardscope_model::answer::Answer;
 use cardscope_model::format::{FormatReport, Mode};
 use cardscope_model::report::Tone;
 use cardscope_model::shell::quoted;
@@ -38,24 +39,29 @@ pub fn page(report: &FormatReport) -> Page {
     page.framed(&report.header)
 }
 
-fn answer(report: &FormatReport) -> (Tone, String) {
+fn answer(report: &FormatReport) -> (Tone, Answer) {
     let body = &report.body;
     let name = body.label.as_ref().map(|label| format!(" {label:?}")).unwrap_or_default();
     let system = &body.layout.file_system;
     let suspect = report.header.findings.iter().any(|finding| finding.claim == "known-verdict");
     match (&report.header.error, &body.limited) {
-        (Some(_), _) => (Tone::Bad, "NOT FORMATTED.".to_owned()),
+        (Some(_), _) => (Tone::Bad, "NOT FORMATTED.".into()),
         _ if !body.checked => {
-            (Tone::Bad, format!("DAMAGED: {system}{name} was written but does not read back."))
+            let rest = format!(": {system}{name} was written but does not read back.");
+            (Tone::Bad, Answer::with_verdict("DAMAGED", &rest))
         }
         (None, Some(limited)) => {
             let (real, all) = (Size(limited.real_bytes), Size(limited.announced_bytes));
-            (Tone::Warning, format!("Formatted {real} of {all} as {system}{name}; the rest does not exist."))
+            (
+                Tone::Warning,
+                format!("Formatted {real} of {all} as {system}{name}; the rest does not exist.").into(),
+            )
         }
-        _ if suspect => {
-            (Tone::Warning, format!("Formatted as {system}{name}, but the card failed its capacity test."))
-        }
-        _ => (Tone::Good, format!("Formatted as {system}{name}; it reads back as written.")),
+        _ if suspect => (
+            Tone::Warning,
+            format!("Formatted as {system}{name}, but the card failed its capacity test.").into(),
+        ),
+        _ => (Tone::Good, format!("Formatted as {system}{name}; it reads back as written.").into()),
     }
 }
 

@@ -12,6 +12,7 @@ pub mod terminal;
 
 use crate::chart::Chart;
 use crate::figure::{count, duration, sentence};
+use cardscope_model::answer::Answer;
 use cardscope_model::finding::Weight;
 use cardscope_model::publication::Picture;
 pub use cardscope_model::report::Tone;
@@ -30,7 +31,7 @@ pub struct Page {
     /// What was tested or asked for; empty where the answer says it.
     pub title: String,
     /// The answer, in a line of at most 80 columns.
-    pub answer: String,
+    pub answer: Answer,
     /// How good it is.
     pub tone: Tone,
     /// Why, in at most five lines.
@@ -243,12 +244,12 @@ pub fn tone_of_figures(status: ExitStatus) -> Tone {
 
 impl Page {
     /// A page with its answer.
-    pub fn new(title: &str, tone: Tone, answer: impl Into<String>) -> Self {
+    pub fn new(title: &str, tone: Tone, answer: impl Into<Answer>) -> Self {
         Page { title: title.to_owned(), tone, answer: answer.into(), ..Page::default() }
     }
 
     /// A page whose answer says all that it is about.
-    pub fn plain(answer: impl Into<String>) -> Self {
+    pub fn plain(answer: impl Into<Answer>) -> Self {
         Page::new("", Tone::Plain, answer)
     }
 
@@ -309,7 +310,8 @@ impl Page {
         of_reader.for_each(|finding| self.because(Tone::Warning, finding.verdict.clone()));
         for finding in header.findings.iter().filter(|f| f.weight == Weight::Bad) {
             let said = SAID_BY_VERDICT.contains(&finding.claim.as_str())
-                || finding.claim == "label-capacity" && self.answer.starts_with("FAKE")
+                || finding.claim == "label-capacity"
+                    && matches!(self.answer.verdict(), Some("FAKE" | "FAKE LABEL"))
                 || self.reasons.iter().any(|reason| reason.text == finding.verdict);
             if !said {
                 self.because(Tone::Bad, finding.verdict.clone());
@@ -324,7 +326,8 @@ impl Page {
     fn blame_reader(&mut self, reader: &SuspectReader, is_complete: bool) {
         if reader.ended_test || is_complete && self.tone == Tone::Bad {
             self.tone = Tone::Warning;
-            self.answer = "SUSPECT READER: reads of the same place differ. Try another reader.".to_owned();
+            let answer = Answer::with_verdict("SUSPECT READER", ": reads of the same place differ.");
+            self.answer = answer.advise("Try another reader.");
         }
         let text = sentence(&reader.to_string());
         self.reasons.insert(0, Reason { tone: Tone::Warning, text });
@@ -340,12 +343,12 @@ impl Page {
         let suggested = std::mem::take(&mut self.next);
         for next in &header.next {
             let what = sentence(&next.what);
-            // An advice without a command that the answer ends with is not said again.
+            // Advice without a command is not repeated from the answer.
             match &next.command {
                 Some(command) => {
                     self.step(what.trim_end_matches('.').to_owned() + ":", Some(command.clone()))
                 }
-                None if self.answer.ends_with(&what) => {}
+                None if self.answer.advice() == Some(what.as_str()) => {}
                 None => self.step(what, None),
             }
         }

@@ -63,21 +63,7 @@ fn measured(sessions: &[&SessionLine]) -> Table {
 /// What came of a session, in a few words; how it ended where it did not end well.
 fn result(line: &SessionLine) -> String {
     let ended = if line.session.state == "complete" { "" } else { &line.session.state };
-    let answer = line.result.split(". ").next().unwrap_or_default().trim_end_matches('.');
-    // A verdict is what its answer begins with; only a fake's two sizes say more.
-    let answer = match answer.split_once(':') {
-        Some(("FAKE", rest)) => &format!("FAKE: {}", rest.trim_start().trim_start_matches("holds ")),
-        Some((verdict, _)) if is_verdict(verdict) => verdict,
-        _ => answer,
-    };
-    [ended, answer].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ")
-}
-
-/// Whether the words before a colon are a verdict: it stands in capitals, with its doubt and what else is wrong behind it,
-/// as in `FAKE (90 %)` or `PASSED, but slower than printed`.
-fn is_verdict(words: &str) -> bool {
-    let verdict = words.split(['(', ',']).next().unwrap_or_default().trim_end();
-    !verdict.is_empty() && verdict.chars().all(|c| c.is_ascii_uppercase() || [' ', '-'].contains(&c))
+    [ended, &line.brief].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ")
 }
 
 /// The card; of a session that has none its target, without the way to it.
@@ -154,12 +140,12 @@ pub(super) fn edited(edit: &Edit, shown: &CardShown) -> Page {
         return Page::plain("Nothing changed: give --set, --marks, --event or --attach.");
     }
     let answer = format!("Saved {} of {}", listing(&changed), shown.card.title);
-    Page { answer: in_a_line(&answer), ..card(shown) }
+    Page { answer: in_a_line(&answer).into(), ..card(shown) }
 }
 
 /// The card that two became.
 pub(super) fn merged(from: &str, shown: &CardShown) -> Page {
-    Page { answer: in_a_line(&format!("Merged {from} into {}", shown.card.title)), ..card(shown) }
+    Page { answer: in_a_line(&format!("Merged {from} into {}", shown.card.title)).into(), ..card(shown) }
 }
 
 pub(super) fn card(card: &CardShown) -> Page {
@@ -253,21 +239,4 @@ pub(super) fn record(kind: &str, document: &Value) -> Page {
         page.add("", serde_json::to_string_pretty(document).ok().map(Block::Verbatim));
         page
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_verdict_in_capitals_stands_for_its_answer() {
-        for verdict in
-            ["DAMAGED", "SUSPECT READER", "READ-ONLY", "FAKE (90 %)", "PASSED, but slower than printed"]
-        {
-            assert!(is_verdict(verdict), "{verdict}");
-        }
-        for words in ["Page", "Stopped after 1 min", "", "(quick)"] {
-            assert!(!is_verdict(words), "{words}");
-        }
-    }
 }

@@ -31,7 +31,7 @@ pub(super) fn section(part: &CardPart, details: Option<&CardDetails>) -> Section
     Section::new(
         &part.title,
         [
-            Block::Lines(verdict.into_iter().chain(long_run).chain(heat).collect()),
+            Block::Lines(verdict.map(String::from).into_iter().chain(long_run).chain(heat).collect()),
             Block::Facts(known(part, details)),
             pictures(&part.pictures.shown),
             Block::Words(left_out),

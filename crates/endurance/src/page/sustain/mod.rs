@@ -16,7 +16,7 @@ use cardscope_page::tree::{Block, Fact, Page, fact, failed_ios, io_errors, moved
 pub use curves::charts;
 pub use curves::speed_and_temperature;
 pub use words::summary;
-use words::{Unit, causes, gives_up, said, stopped};
+use words::{Unit, answer, gives_up};
 
 /// Events that are listed; of more the first and the last.
 const LISTED: usize = 16;
@@ -27,19 +27,10 @@ pub fn page(report: &SustainReport) -> Page {
     let early = report.header.error.is_some();
     let tone = if early && tone(measured) == Tone::Good { Tone::Plain } else { tone(measured) };
     let unit = Unit::of(body);
-    let answer = match measured.series.last().filter(|_| early) {
-        Some(last) => stopped(&duration(last.at_s), measured, unit),
-        None => said(measured, unit),
-    };
+    let (answer, unnamed) = answer(measured, unit, early);
     let mut page = Page::new(&report.header.target, tone, answer);
     page.reasons.extend(failed_ios(&body.moved));
-    let mut answered = page.answer.to_lowercase();
-    answered.retain(|c| c != '.');
-    let has = |cause: &str| answered.contains(&cause.to_lowercase().replace('.', ""));
-    // What the answer has no room for.
-    let unsaid: Vec<String> =
-        causes(measured, unit).iter().filter(|cause| !has(cause)).map(|cause| sentence(cause)).collect();
-    page.because_all(tone, unsaid);
+    page.because_all(tone, unnamed.iter().map(|cause| sentence(cause)));
     page.because_all(Tone::Plain, verdicts(&report.header, "limited-by"));
     let work = format!("{}; {}", work(report), moved(&body.moved));
     page.because(Tone::Plain, sentence(&work));

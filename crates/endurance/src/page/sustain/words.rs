@@ -1,5 +1,6 @@
 //! What happened in a long run, in a sentence: how fast the card is, and what makes it slower.
 
+use cardscope_model::answer::Answer;
 use cardscope_model::card_map::property::Status;
 use cardscope_model::statistics;
 use cardscope_model::sustain::{EventKind, LongRun, Measured, Pattern, Sample};
@@ -50,40 +51,38 @@ const SMALL: u64 = 64 * KIB;
 
 /// What there is to say of sequential I/O in a sentence of at most 80 columns.
 pub fn summary(measured: &Measured) -> String {
-    said(measured, Unit::MbS)
+    answer(measured, Unit::MbS, false).0.into()
 }
 
-pub(super) fn said(measured: &Measured, unit: Unit) -> String {
+/// The answer, and the causes that it has no room for; `early` of a run that ended before its time.
+pub(super) fn answer(measured: &Measured, unit: Unit, early: bool) -> (Answer, Vec<String>) {
     let Some(last) = measured.series.last() else {
-        return "NOT TESTED: it ended before its first second.".to_owned();
+        return (Answer::with_verdict("NOT TESTED", ": it ended before its first second."), Vec::new());
     };
-    let causes = causes(measured, unit);
-    let steady = if is_steady(measured) { ", steady" } else { "" };
-    // The levels are those of the workload; behind them come a pause and test reads.
-    let end = measured.levels.iter().map(|level| level.to_s).reduce(f64::max).unwrap_or(last.at_s);
-    match causes.is_empty() {
-        false => within(ANSWER, causes),
-        true => sentence(&format!("{}{steady} over {}", speeds(measured, unit), duration(end))),
+    let mut causes = causes(measured, unit);
+    if early {
+        let head = format!("Stopped after {}: ", duration(last.at_s));
+        let named = fitting(ANSWER - head.chars().count(), &causes);
+        let unnamed = causes.split_off(named);
+        let said = if causes.is_empty() { speeds(measured, unit) } else { causes.join("; ") };
+        return (format!("{head}{said}.").into(), unnamed);
     }
+    let unnamed = causes.split_off(fitting(ANSWER, &causes));
+    let said = if causes.is_empty() {
+        let steady = if is_steady(measured) { ", steady" } else { "" };
+        // The levels are those of the workload; behind them come a pause and test reads.
+        let end = measured.levels.iter().map(|level| level.to_s).reduce(f64::max).unwrap_or(last.at_s);
+        format!("{}{steady} over {}", speeds(measured, unit), duration(end))
+    } else {
+        causes.join("; ")
+    };
+    (sentence(&said).into(), unnamed)
 }
 
-/// The same of a run that ended before its time.
-pub(super) fn stopped(after: &str, measured: &Measured, unit: Unit) -> String {
-    let head = format!("Stopped after {after}: ");
-    let causes = causes(measured, unit);
-    let said = if causes.is_empty() { vec![speeds(measured, unit)] } else { causes };
-    let rest = within(ANSWER - head.chars().count(), said);
-    let mut letters = rest.chars();
-    let first: String = letters.next().map(|first| first.to_lowercase().collect()).unwrap_or_default();
-    format!("{head}{first}{}", letters.as_str())
-}
-
-/// As many causes, the gravest first, as fit into so many columns of a sentence.
-fn within(columns: usize, mut causes: Vec<String>) -> String {
-    while causes.len() > 1 && sentence(&causes.join("; ")).chars().count() > columns {
-        causes.pop();
-    }
-    sentence(&causes.join("; "))
+/// Number of causes, the gravest first, that fit into so many columns of a sentence; at least one.
+fn fitting(columns: usize, causes: &[String]) -> usize {
+    let fits = |number: &usize| causes[..*number].join("; ").chars().count() < columns;
+    (1..=causes.len()).rev().find(fits).unwrap_or(causes.len().min(1))
 }
 
 /// The speed of the workload in words: `writes 19.5 MB/s`, or from which to which it fell.

@@ -11,6 +11,7 @@ mod figure;
 use super::{Block, Fact, Page, Reason, Section, Tone};
 use crate::markup::{HEAD, escaped, facts, folded, grid, list, prose, remarks};
 use crate::svg;
+use cardscope_model::answer::Answer;
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("page.css");
@@ -38,7 +39,7 @@ struct Place<'a> {
 
 /// The page of a document.
 pub fn document(page: &Page) -> String {
-    let title = if page.title.is_empty() { &page.answer } else { &page.title };
+    let title = if page.title.is_empty() { &*page.answer } else { &page.title };
     let sheet = if page.sections.iter().any(|part| part.printed) { " class=\"sheet\"" } else { "" };
     let (header, main, footer) = parts(page);
     format!(
@@ -102,20 +103,17 @@ fn of(page: &Page) -> String {
     }
 }
 
-/// The answer; a verdict that it begins with, in capitals, stands out.
-fn answer(text: &str) -> String {
-    let capital = |c: char| c.is_ascii_uppercase() || matches!(c, ' ' | '-');
-    let end = text.find(|c: char| !capital(c)).unwrap_or(text.len());
-    let (verdict, rest) = text.split_at(end);
-    match verdict.len() > 3 && rest.starts_with([':', ',']) {
-        true => {
-            let (mark, rest) = rest.split_at(1);
-            format!(
-                "<span class=\"verdict\">{verdict}</span><span class=\"unseen\">{mark}</span>{}",
-                prose(rest)
-            )
-        }
-        false => prose(text),
+/// The answer; a verdict at its beginning stands out, and the mark behind it is for screen readers.
+fn answer(answer: &Answer) -> String {
+    let rest = answer.rest();
+    let mark = usize::from(rest.starts_with([':', ',']));
+    match answer.verdict().filter(|_| mark > 0) {
+        Some(verdict) => format!(
+            "<span class=\"verdict\">{verdict}</span><span class=\"unseen\">{}</span>{}",
+            &rest[..mark],
+            prose(&rest[mark..])
+        ),
+        None => prose(answer),
     }
 }
 

@@ -31,12 +31,12 @@ fn a_photograph_stands_in_the_page_itself() {
 
 #[test]
 fn a_verdict_stands_out_and_is_still_read_as_a_sentence() {
-    let said = answer("FAKE: holds 52 GB of 1 TB.");
+    let said = answer(&Answer::with_verdict("FAKE", ": holds 52 GB of 1 TB."));
     assert_eq!(
         said,
         "<span class=\"verdict\">FAKE</span><span class=\"unseen\">:</span> holds 52\u{a0}GB of 1\u{a0}TB."
     );
-    assert_eq!(answer("SD: no verdict"), "SD: no verdict");
+    assert_eq!(answer(&"SD: no verdict".into()), "SD: no verdict");
 }
 
 /// `UPDATE_DOCS=1 cargo test -p cardscope-page --lib` writes it anew.

@@ -74,7 +74,7 @@ fn the_first_line_is_the_answer_and_no_more_than_five_reasons_follow() {
     for page in pages() {
         let first = lines(&page, &Screen { columns: 80, details: false }).remove(0);
         let first: String = first.into_iter().map(|span| span.text).collect();
-        assert_eq!(first, page.answer, "the answer takes one line of 80 columns");
+        assert_eq!(first, *page.answer, "the answer takes one line of 80 columns");
         assert!(page.reasons.len() <= 5 && !page.answer.is_empty());
     }
 }

@@ -1,0 +1,98 @@
+//! The answer of a page: one line, which a verdict in capitals may begin.
+
+use serde::{Serialize, Serializer};
+use std::fmt;
+use std::ops::Deref;
+
+/// An answer: `FAKE: holds 52 GB of 1 TB. Return it.`
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Answer {
+    text: String,
+    /// Bytes of the verdict at its beginning; 0 without one.
+    verdict_len: usize,
+    advice: Option<String>,
+    brief: String,
+}
+
+impl Answer {
+    /// An answer of a verdict and what follows it: `FAKE` and `: holds 52 GB of 1 TB. Return it.`
+    pub fn with_verdict(verdict: &str, rest: &str) -> Self {
+        let text = format!("{verdict}{rest}");
+        Answer { text, verdict_len: verdict.len(), advice: None, brief: verdict.to_owned() }
+    }
+
+    /// The same with a sentence that says what to do.
+    pub fn advise(self, advice: &str) -> Self {
+        Answer { text: format!("{} {advice}", self.text), advice: Some(advice.to_owned()), ..self }
+    }
+
+    /// The same with other words for a table.
+    pub fn in_brief(self, brief: impl Into<String>) -> Self {
+        Answer { brief: brief.into(), ..self }
+    }
+
+    /// The verdict: `FAKE`, `NOT PROVEN`.
+    pub fn verdict(&self) -> Option<&str> {
+        (self.verdict_len > 0).then(|| &self.text[..self.verdict_len])
+    }
+
+    /// What to do: `Return it.`
+    pub fn advice(&self) -> Option<&str> {
+        self.advice.as_deref()
+    }
+
+    /// Everything behind the verdict.
+    pub fn rest(&self) -> &str {
+        &self.text[self.verdict_len..]
+    }
+
+    /// The answer as a table has room for it: the verdict, or else the sentence without its full stop.
+    pub fn brief(&self) -> &str {
+        &self.brief
+    }
+}
+
+impl From<String> for Answer {
+    fn from(text: String) -> Self {
+        let brief = text.trim_end_matches('.').to_owned();
+        Answer { text, brief, ..Answer::default() }
+    }
+}
+
+impl From<&str> for Answer {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
+}
+
+impl From<Answer> for String {
+    fn from(answer: Answer) -> Self {
+        answer.text
+    }
+}
+
+impl Deref for Answer {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text
+    }
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl PartialEq<&str> for Answer {
+    fn eq(&self, other: &&str) -> bool {
+        self.text == *other
+    }
+}
+
+impl Serialize for Answer {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&self.text)
+    }
+}
