@@ -13,8 +13,7 @@ mod sessions;
 
 pub use cards::{CardShown, Edit, attach, attached_bytes, card, cards, edit, facts, merge, said};
 pub use files::{Exported, Taken, export, take};
-pub use line::{Answer, AnswerCache, SessionLine};
-pub use line::{AnswerCache, DrawAnswer, Line};
+pub use line::{AnswerCache, DrawAnswer, SessionLine};
 pub use request::{Request, What};
 pub use sessions::{Found, find, list, newest, remove};
 
@@ -22,8 +21,8 @@ use cardscope_session::archive_access::{open, path_of};
 use cardscope_session::error::Result;
 pub use cardscope_session::stored_document::{Shown, show};
 pub use cardscope_store::Changes;
-use cardscope_store::{is_server, Archive};
-use rustix::fs::{access, Access};
+use cardscope_store::{Archive, is_server};
+use rustix::fs::{Access, access};
 use std::path::Path;
 
 /// Begins to watch the archive (`None` is the user's own) for changes of sessions and cards, by whatever process. A file

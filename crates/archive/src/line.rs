@@ -1,7 +1,7 @@
 //! One session as a line of a list: when, of which card, what was done, and what came of it.
 
-use cardscope_model::archived::SessionOverview;
 use cardscope_model::answer::Answer;
+use cardscope_model::archived::SessionOverview;
 use cardscope_model::recipe::MOST_RUNS;
 use cardscope_model::report::Tone;
 use cardscope_session::error::Result;
@@ -116,7 +116,12 @@ pub(super) fn lines(
             part_of,
         };
         let brief = result.brief().to_owned();
-        lines.push(SessionLine { session: overview, card: session.card.clone(), result: result.into(), brief });
+        lines.push(SessionLine {
+            session: overview,
+            card: session.card.clone(),
+            result: result.into(),
+            brief,
+        });
     }
     Ok(lines)
 }

@@ -2,11 +2,12 @@
 //! speeds. What a list that is searched and sorted is made of.
 
 use crate::card_source::CardSource;
+use cardscope_model::answer::Answer;
 use cardscope_model::archived::{CardOverview, NewestVerdict, StoredCard};
-use cardscope_model::card::SIMULATED;
 use cardscope_model::report::Tone;
 use cardscope_model::units::Size;
 use cardscope_session::error::Result;
+use cardscope_session::not_cards::NotCard;
 use cardscope_store::NewestDocument;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -19,7 +20,7 @@ use std::path::Path;
 /// If the archive cannot be opened or read.
 pub fn all(
     archive: Option<&Path>,
-    answer: fn(&str, &Value) -> Option<(String, Tone)>,
+    answer: fn(&str, &Value) -> Option<(Answer, Tone)>,
 ) -> Result<Vec<CardOverview>> {
     let mut source = CardSource::open(archive, true)?;
     let cards = source.cards()?;
@@ -36,16 +37,26 @@ pub fn all(
     let not_cards = source.not_cards()?.clone();
     let verdict = |newest: NewestDocument| {
         let (text, tone) = answer(&newest.kind, &newest.document)?;
-        Some(NewestVerdict { text, tone, session: newest.session })
+        Some(NewestVerdict {
+            word: text.verdict().unwrap_or_default().to_owned(),
+            text: text.into(),
+            tone,
+            session: newest.session,
+        })
     };
     let overview = |card: StoredCard| {
         let speeds = sums.remove(&card.id).unwrap_or_default();
+        let not_card = match card.facts.simulated_target() {
+            Some(_) => Some(NotCard::Simulated),
+            None => not_cards.get(&card.id).copied(),
+        };
         let bytes = card.facts.capacity_bytes;
         let gb = bytes.map(|bytes| bytes as f64 / 1e9).filter(|gb| *gb > 0.0);
         let [first, last] = card.measured.map_or([None, None], |days| days.map(Some));
         CardOverview {
             published: source.is_collected(&card.id),
-            simulated: card.title.starts_with(SIMULATED) || not_cards.contains_key(&card.id),
+            simulated: not_card.is_some(),
+            not_card: not_card.map(|kind| kind.label().to_owned()),
             speeds: speeds.into_iter().map(|(test, (sum, runs))| (test, sum / runs.max(1.0))).collect(),
             verdict: newest.remove(&card.id).and_then(verdict),
             capacity: bytes.map(|bytes| Size(bytes).in_table()).unwrap_or_default(),

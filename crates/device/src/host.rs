@@ -5,10 +5,10 @@
 
 use crate::block::BlockDevice;
 use crate::bus::bus;
-use crate::{hwmon, nvme, usb};
 use crate::inspect;
 use crate::inspect::mmc::mmc_host;
-use crate::system::{base_name, entries, flag, joined, link_name, text, System};
+use crate::system::{System, base_name, entries, flag, joined, link_name, text};
+use crate::{hwmon, nvme, usb};
 use cardscope_model::condition::{Condition, Origin};
 use cardscope_model::device::Bus;
 use cardscope_model::supply::SupplyState;

@@ -79,6 +79,8 @@ pub struct CardOverview {
     pub published: bool,
     /// True for a simulated card, or a device that is none.
     pub simulated: bool,
+    /// What it is where it is not a card: `simulated`, `loop device`.
+    pub not_card: Option<String>,
     /// Mean speed in MB/s by test, over all counted runs under all settings.
     pub speeds: BTreeMap<String, f64>,
 }
@@ -89,6 +91,8 @@ pub struct CardOverview {
 pub struct NewestVerdict {
     /// The answer of its page.
     pub text: String,
+    /// The word in capitals that it begins with.
+    pub word: String,
     /// How good it is.
     pub tone: Tone,
     /// The session.

@@ -54,8 +54,8 @@ pub struct CardFacts {
     pub note: Option<String>,
 }
 
-/// How the names of simulated cards begin, so that none is taken for one that somebody sells.
-pub const SIMULATED: &str = "sim:";
+/// Prefix of the names of simulated cards, so that none is taken for one that somebody sells.
+const SIMULATED: &str = "sim:";
 
 impl CardFacts {
     /// Takes over what the other one knows and this one does not.
@@ -112,6 +112,11 @@ impl CardFacts {
             })
     }
 
+    /// Target of a simulated card that bears its own name; `None` for cards that somebody sells.
+    pub fn simulated_target(&self) -> Option<&str> {
+        self.name.as_deref().filter(|name| name.starts_with(SIMULATED))
+    }
+
     /// True where nothing is known.
     pub fn is_empty(&self) -> bool {
         *self == CardFacts::default()
@@ -119,8 +124,8 @@ impl CardFacts {
 
     /// How people call it: brand, name and size, else how it names itself. A simulated card is called by its target's name.
     pub fn title(&self) -> String {
-        if let Some(target) = self.name.as_ref().filter(|name| name.starts_with(SIMULATED)) {
-            return target.clone();
+        if let Some(target) = self.simulated_target() {
+            return target.to_owned();
         }
         let size = self.capacity_label.clone().or_else(|| self.capacity_bytes.map(nominal));
         let called = self.name.as_ref().or(self.model.as_ref());

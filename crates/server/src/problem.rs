@@ -13,11 +13,12 @@ use cardscope_session::frame::Failure;
 pub(crate) struct Refusal {
     pub(crate) status: StatusCode,
     pub(crate) why: String,
+    pub(crate) needs_consent: bool,
 }
 
 impl Refusal {
     pub(crate) fn new(status: StatusCode, why: impl Into<String>) -> Self {
-        Refusal { status, why: why.into() }
+        Refusal { status, why: why.into(), needs_consent: false }
     }
 
     pub(crate) fn forbidden(why: &str) -> Self {
@@ -40,6 +41,11 @@ impl Refusal {
     /// It is understood and may not be done.
     pub(crate) fn conflict(why: impl Into<String>) -> Self {
         Refusal::new(StatusCode::CONFLICT, why)
+    }
+
+    /// The order loses data and does not confirm it.
+    pub(crate) fn needs_consent(why: impl Into<String>) -> Self {
+        Refusal { needs_consent: true, ..Refusal::conflict(why) }
     }
 
     /// It is not understood.
@@ -81,6 +87,6 @@ impl From<QueryRejection> for Refusal {
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let error = outside::message(&self.why, &[]).into_owned();
-        (self.status, Json(Problem { error })).into_response()
+        (self.status, Json(Problem { error, needs_consent: self.needs_consent })).into_response()
     }
 }

@@ -5,10 +5,11 @@
 
 use crate::opened::Opened;
 use cardscope_device::{inspect, system::System};
-use cardscope_model::card::{CardFacts, SIMULATED};
+use cardscope_model::card::CardFacts;
 use cardscope_model::identity::Identity;
 use cardscope_model::random::mix;
 use cardscope_model::session_file::CardUnit;
+use cardscope_simulator::target_spec;
 use cardscope_store::unit_id;
 
 /// BLAKE3 over the card's identity, in hex; `None` if it says nothing of itself.
@@ -54,7 +55,7 @@ pub fn unit_of(identity: &Identity) -> Option<CardUnit> {
 /// sells is taken for it.
 pub(crate) fn unit_at(target: &str, identity: &Identity) -> Option<CardUnit> {
     let mut unit = unit_of(identity)?;
-    let named = target.split('?').next().filter(|name| name.starts_with(SIMULATED));
+    let named = target.split('?').next().filter(|_| target_spec::is_simulated(target));
     unit.facts.name = named.map(str::to_owned);
     Some(unit)
 }
@@ -62,7 +63,7 @@ pub(crate) fn unit_at(target: &str, identity: &Identity) -> Option<CardUnit> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_simulator::{identity, target_spec};
+    use cardscope_simulator::identity;
 
     #[test]
     fn a_simulated_card_bears_the_name_of_its_target_and_the_marks_of_its_registers() {

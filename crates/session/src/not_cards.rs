@@ -5,10 +5,41 @@ use cardscope_simulator::target_spec;
 use cardscope_store::Archive;
 use std::collections::HashMap;
 
-/// Cards of an archive whose every measurement here was of something that is no card, with what it was. Logs of other tools
-/// count as cards'.
-pub fn not_cards(archive: &mut Archive) -> Result<HashMap<String, &'static str>> {
-    let mut found: HashMap<String, Option<&'static str>> = HashMap::new();
+/// A target that is not a card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotCard {
+    Simulated,
+    LoopDevice,
+    NetworkBlockDevice,
+    RamDisk,
+}
+
+impl NotCard {
+    /// The kind in a word or two: `simulated`, `loop device`.
+    pub fn label(self) -> &'static str {
+        match self {
+            NotCard::Simulated => "simulated",
+            NotCard::LoopDevice => "loop device",
+            NotCard::NetworkBlockDevice => "network block device",
+            NotCard::RamDisk => "RAM disk",
+        }
+    }
+
+    /// The kind as a reason: `a simulated card`, `a loop device`.
+    pub fn reason(self) -> &'static str {
+        match self {
+            NotCard::Simulated => "a simulated card",
+            NotCard::LoopDevice => "a loop device",
+            NotCard::NetworkBlockDevice => "a network block device",
+            NotCard::RamDisk => "a RAM disk",
+        }
+    }
+}
+
+/// Cards of an archive of which every measurement here was of something that is not a card. Logs of other tools count as
+/// cards'.
+pub fn not_cards(archive: &mut Archive) -> Result<HashMap<String, NotCard>> {
+    let mut found: HashMap<String, Option<NotCard>> = HashMap::new();
     for (card, target) in archive.card_targets()? {
         let reason = target.as_deref().and_then(no_card);
         found.entry(card).and_modify(|known| *known = known.and(reason)).or_insert(reason);
@@ -16,14 +47,13 @@ pub fn not_cards(archive: &mut Archive) -> Result<HashMap<String, &'static str>>
     Ok(found.into_iter().filter_map(|(card, reason)| Some((card, reason?))).collect())
 }
 
-/// What a target is, where it is no card.
-fn no_card(target: &str) -> Option<&'static str> {
+fn no_card(target: &str) -> Option<NotCard> {
     let named = |prefix: &str| target.starts_with(prefix);
     match () {
-        () if target_spec::is_simulated(target) => Some("a simulated card"),
-        () if named("/dev/loop") => Some("a loop device"),
-        () if named("/dev/nbd") => Some("a network block device"),
-        () if named("/dev/ram") || named("/dev/zram") => Some("a RAM disk"),
+        () if target_spec::is_simulated(target) => Some(NotCard::Simulated),
+        () if named("/dev/loop") => Some(NotCard::LoopDevice),
+        () if named("/dev/nbd") => Some(NotCard::NetworkBlockDevice),
+        () if named("/dev/ram") || named("/dev/zram") => Some(NotCard::RamDisk),
         () => None,
     }
 }

@@ -2,7 +2,7 @@
 //! that gives a mean its interval asks here, so that one mean has one interval.
 
 use crate::error::Result;
-use crate::not_cards::not_cards;
+use crate::not_cards::{NotCard, not_cards};
 use cardscope_model::archived::SummaryRow;
 use cardscope_model::card::CardFacts;
 use cardscope_statistics::usual::{Kind, Seen, Table, learn};
@@ -32,7 +32,7 @@ pub fn table(archive: Option<&mut Archive>) -> Result<Table> {
 ///
 /// # Errors
 /// If it cannot be read.
-pub fn without(archive: &mut Archive, not_cards: &HashMap<String, &str>) -> Result<Table> {
+pub fn without(archive: &mut Archive, not_cards: &HashMap<String, NotCard>) -> Result<Table> {
     let rows = archive.summaries(|_| true)?;
     // The newest first.
     let of_cards = rows.iter().rev().filter(|row| !not_cards.contains_key(&row.card_id));

@@ -6,7 +6,7 @@
 
 use crate::hash;
 use crate::record::unit_id;
-use cardscope_model::card::{CardFacts, SIMULATED};
+use cardscope_model::card::CardFacts;
 use cardscope_model::identity::{HexRegisters, Identity, from_hex};
 use cardscope_model::log::Log;
 use cardscope_model::session_file::CardUnit;
@@ -111,14 +111,12 @@ pub(crate) fn labels_hide_difference(known: &CardFacts, met: &CardFacts) -> bool
         || generations_differ(known, met)
 }
 
-/// The same for cards whose registers are alike: flash of one kind is sold by several brands.
+/// The same for cards whose registers are alike: flash of one kind is sold by several brands, and registers of a simulated
+/// card may be those of a real one.
 pub(crate) fn registers_hide_difference(known: &CardFacts, met: &CardFacts) -> bool {
-    differ(&known.brand, &met.brand) || simulated(known) != simulated(met) || generations_differ(known, met)
-}
-
-/// The name of a simulated card, whose registers may be made up after a real card's or another one's.
-fn simulated(facts: &CardFacts) -> Option<&String> {
-    facts.name.as_ref().filter(|name| name.starts_with(SIMULATED))
+    differ(&known.brand, &met.brand)
+        || known.simulated_target() != met.simulated_target()
+        || generations_differ(known, met)
 }
 
 fn generations_differ(known: &CardFacts, met: &CardFacts) -> bool {

@@ -3,6 +3,7 @@
 import { connection, NO_ANSWER, READS_ONLY } from './connection.svelte';
 import { Failure, isAbort } from './failure';
 import { secret } from './secret';
+import type { Problem } from './types';
 
 export { Failure, failure, isAbort } from './failure';
 
@@ -19,14 +20,14 @@ export function address(path: string, query: Query = {}): string {
   return text ? `${path}?${text}` : path;
 }
 
-async function sentence(response: Response): Promise<string> {
+async function refusal(response: Response): Promise<Failure> {
   try {
-    const body = (await response.json()) as { error?: unknown };
-    if (typeof body.error === 'string') return body.error;
+    const problem = (await response.json()) as Partial<Problem>;
+    if (typeof problem.error === 'string') return new Failure(response.status, problem.error, problem.needs_consent);
   } catch {
     // Not JSON: the status says as much.
   }
-  return `The server refused this request (status ${response.status}).`;
+  return new Failure(response.status, `The server refused this request (status ${response.status}).`);
 }
 
 /** Waits until a change may be sent. A tab without the secret is refused here: the server would only say 401. */
@@ -51,9 +52,9 @@ async function answered(method: string, path: string, init: RequestInit): Promis
     throw new Failure(0, init.body instanceof File ? `${init.body.name} was not sent.` : NO_ANSWER);
   }
   if (response.ok) return response;
-  const why = await sentence(response);
+  const failure = await refusal(response);
   if (response.status === 401) connection.refuse();
-  throw new Failure(response.status, why);
+  throw failure;
 }
 
 export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {

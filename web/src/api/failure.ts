@@ -3,6 +3,8 @@ export class Failure extends Error {
   constructor(
     readonly status: number,
     message: string,
+    /** The order loses data and does not confirm it. */
+    readonly needsConsent = false,
   ) {
     super(message);
   }

@@ -653,6 +653,8 @@ export interface components {
             published: boolean;
             /** @description Whether it is a simulated card, or a device that is none. */
             simulated: boolean;
+            /** @description What it is where it is not a card: `simulated`, `loop device`. */
+            not_card?: string | null;
             /** @description Mean speed by test over all counted runs, MB/s. */
             speeds: {
                 [key: string]: number;
@@ -1133,6 +1135,8 @@ export interface components {
         Problem: {
             /** @description What failed, on what, why, and what to do; a sentence. */
             error: string;
+            /** @description True for an order that loses data and lacks its `confirm`. */
+            needs_consent?: boolean;
         };
         /** @description What only a server that knows the token can answer. */
         Proof: {
@@ -1440,6 +1444,8 @@ export interface components {
         Verdict: {
             /** @description The answer of its page. */
             text: string;
+            /** @description The word in capitals that it begins with. */
+            word: string;
             /** @description How good it is. */
             tone: components["schemas"]["Tone"];
             /** @description The session. */

@@ -5,6 +5,7 @@ import type { components } from './schema';
 
 type Schemas = components['schemas'];
 
+export type Problem = Schemas['Problem'];
 export type Tone = Schemas['Tone'];
 export type TaskState = Schemas['State'];
 export type Host = Schemas['Host'];

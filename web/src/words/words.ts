@@ -2,12 +2,6 @@
 
 import type { TaskState, Tone } from '../api/types';
 
-/** What is measured besides cards: simulated ones, and loop devices and the like. */
-export function otherThanCard(card: { title: string; simulated: boolean }): string {
-  if (!card.simulated) return '';
-  return card.title.startsWith('sim:') ? 'simulated' : 'not a card';
-}
-
 /** The class that the published pages give a tone. */
 export function toneClass(tone: Tone | null | undefined): string {
   return tone === 'warning' ? 'open' : (tone ?? 'plain');

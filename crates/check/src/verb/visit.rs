@@ -1,7 +1,7 @@
 //! The visit itself: one part after the other on a card that stays open, so that nobody else gets between them.
 
 use super::budget::Budget;
-use super::{next, Request};
+use super::{Request, next};
 use cardscope_capacity::verb::says_errors_of_card;
 use cardscope_marks::probe::Options;
 use cardscope_model::check::{CheckReport, Part, PartState, Visit as Visited};
@@ -13,7 +13,7 @@ use cardscope_model::units::seconds;
 use cardscope_model::verify::Verdict;
 use cardscope_session::card_identity::judged;
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::frame::{in_json, Common, Outcome, Procedure, Session};
+use cardscope_session::frame::{Common, Outcome, Procedure, Session, in_json};
 use cardscope_session::opened::Opened;
 use cardscope_statistics::io_errors;
 

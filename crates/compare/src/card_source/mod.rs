@@ -10,14 +10,14 @@ pub use named::{no_card, set_apart, the_one};
 use crate::details;
 use cardscope_import::verb as import;
 use cardscope_model::archived::{StoredCard, SummaryRow};
-use cardscope_model::card::{Event, SIMULATED};
+use cardscope_model::card::Event;
 use cardscope_model::card_details::CardDetails;
 use cardscope_model::comparison::Entry;
 use cardscope_model::run::CardRun;
 use cardscope_model::test_name::TestName;
 use cardscope_session::archive_access::open_to_read;
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::not_cards::not_cards;
+use cardscope_session::not_cards::{NotCard, not_cards};
 use cardscope_session::spreads;
 use cardscope_statistics::usual::Table;
 use cardscope_store::{Archive, ArchiveError};
@@ -33,7 +33,7 @@ pub struct CardSource {
     /// Files that were looked into, with the ids of their cards.
     taken: Vec<(PathBuf, Vec<String>)>,
     /// What of the archive is no card, once that was asked.
-    not_cards: Option<HashMap<String, &'static str>>,
+    not_cards: Option<HashMap<String, NotCard>>,
 }
 
 impl CardSource {
@@ -50,7 +50,7 @@ impl CardSource {
     }
 
     /// Cards whose every measurement was of something that is no card, with what it was.
-    pub(crate) fn not_cards(&mut self) -> Result<&HashMap<String, &'static str>> {
+    pub(crate) fn not_cards(&mut self) -> Result<&HashMap<String, NotCard>> {
         let found = match (self.not_cards.take(), &mut self.archive) {
             (Some(known), _) => known,
             (None, Some(archive)) => not_cards(archive)?,
@@ -68,14 +68,13 @@ impl CardSource {
         }
     }
 
-    /// Says in their names which cards are none: `Samsung Evo+ 32GB (simulated)`, where the name that a simulated card has by
-    /// itself was replaced.
+    /// Adds to titles what is not a card: `Samsung Evo+ 32GB (simulated)`. A simulated card that bears its own name shows it
+    /// already.
     pub(crate) fn label<'a>(&mut self, cards: impl Iterator<Item = &'a mut StoredCard>) -> Result<()> {
         let not_cards = self.not_cards()?;
-        for card in cards.filter(|card| !card.title.starts_with(SIMULATED)) {
+        for card in cards.filter(|card| card.facts.simulated_target().is_none()) {
             let Some(what) = not_cards.get(&card.id) else { continue };
-            let what = what.trim_start_matches("a ").trim_end_matches(" card");
-            let label = format!(" ({what})");
+            let label = format!(" ({})", what.label());
             if !card.title.ends_with(&label) {
                 card.title += &label;
             }

@@ -8,4 +8,7 @@ use utoipa::ToSchema;
 pub struct Problem {
     /// What failed, on what, why, and what to do; a sentence.
     pub error: String,
+    /// True for an order that loses data and lacks its `confirm`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub needs_consent: bool,
 }

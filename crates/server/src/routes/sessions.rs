@@ -51,7 +51,12 @@ pub(super) async fn get(
             session: id,
             kind,
             page: serde_json::to_value(&page).unwrap_or_default(),
-            made: Made { html: html::fragment(&page), answer: page.answer.to_string(), tone: page.tone, document },
+            made: Made {
+                html: html::fragment(&page),
+                answer: page.answer.to_string(),
+                tone: page.tone,
+                document,
+            },
         }))
     })
     .await

@@ -118,7 +118,7 @@ fn ready(server: &Server, order: Order) -> Result<Ready, Refusal> {
     }
     let loses_data = !simulated && order.what.loses_data(writes);
     if loses_data && order.confirm.as_deref() != Some(order.target.as_str()) {
-        return Err(Refusal::conflict(format!(
+        return Err(Refusal::needs_consent(format!(
             "this overwrites {title}, and all data on it are lost; type {} to agree",
             order.target
         )));

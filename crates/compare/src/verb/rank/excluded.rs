@@ -44,7 +44,7 @@ pub fn reasons(
     let not_cards = if named { &HashMap::new() } else { source.not_cards()? };
     let reason = |card: &StoredCard| {
         let unnamed = (!named && !is_named(&card.facts)).then_some("its logs do not name a card");
-        let of_no_card = || not_cards.get(&card.id).copied().or(unnamed);
+        let of_no_card = || not_cards.get(&card.id).map(|not_card| not_card.reason()).or(unnamed);
         let by_a_test = condemned.get(&card.id).map(|reason| (reason.clone(), true));
         by_a_test.or_else(|| of_no_card().map(|reason| (reason.to_owned(), false)))
     };
