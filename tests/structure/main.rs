@@ -11,6 +11,7 @@ mod packaging;
 mod paths;
 mod promises;
 mod rates;
+mod sentences;
 mod sources;
 mod touched;
 mod voice;
