@@ -6,22 +6,32 @@ use cardscope_model::recipe::{self, Recipe, RecipeError};
 use cardscope_session::arguments::size;
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::frame::{Common, Limits};
+use cardscope_session::option_json;
 use clap::Args;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
 /// Measure a card with a published recipe
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 pub struct Request {
     /// What every verb is asked for.
     #[command(flatten)]
+    #[serde(flatten)]
     pub common: Common,
     /// Nothing new begins after the budget.
     #[command(flatten)]
+    #[serde(flatten)]
     pub limits: Limits,
     /// Recipe: quick, kdiskmark, cdm8-default, another of `cardscope recipes`, or the path of a TOML file
     #[arg(long, default_value = "quick")]
+    #[serde(deserialize_with = "builtin_recipe")]
     pub recipe: String,
+    /// The recipe itself, in TOML, in place of a name; a server writes it to a file.
+    #[arg(skip)]
+    #[serde(deserialize_with = "valid_recipe")]
+    pub recipe_text: Option<String>,
     /// Number of runs of the whole recipe, 1000 at most
     #[arg(long, value_name = "N")]
     pub runs: Option<u32>,
@@ -30,12 +40,15 @@ pub struct Request {
     pub only: Vec<String>,
     /// Size of the test area, e.g. 1G
     #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[serde(with = "option_json")]
     pub size: Option<u64>,
     /// Save an image of the card to FILE first, and restore it afterwards
     #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
     pub backup: Option<PathBuf>,
     /// The recipe's text, once it was read.
     #[arg(skip)]
+    #[serde(skip)]
     pub text: OnceLock<String>,
 }
 
@@ -69,10 +82,26 @@ impl Request {
     /// The recipe's text as it stood in its file when it was first asked for: what is archived is what ran.
     pub(super) fn recipe_text(&self) -> Result<&str> {
         if self.text.get().is_none() {
-            let _ = self.text.set(recipes::text(&self.recipe)?);
+            let given = self.recipe_text.clone();
+            let _ = self.text.set(given.map_or_else(|| recipes::text(&self.recipe), Ok)?);
         }
         Ok(self.text.get().map_or("", String::as_str))
     }
+}
+
+/// A recipe that an API client names: no path.
+fn builtin_recipe<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    let name = String::deserialize(from)?;
+    recipes::builtin(&name).map_err(D::Error::custom)?;
+    Ok(name)
+}
+
+/// A recipe that an API client sends.
+fn valid_recipe<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    let text = Option::<String>::deserialize(from)?;
+    let explained = text.as_deref().map(recipes::explain).transpose();
+    explained.map_err(|e| D::Error::custom(format!("the recipe cannot be run: {e}")))?;
+    Ok(text)
 }
 
 /// Refuses a card that is not in the state that the recipe's method demands.

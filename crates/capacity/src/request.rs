@@ -6,25 +6,29 @@ use cardscope_session::after_verdict::TestOptions;
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::frame::{Common, Limits};
 use clap::Args;
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Test whether the capacity is real and every block holds data
 ///
 /// The default is a quick test that preserves the data on the card: each block is saved to a journal on
 /// another disk before it is overwritten, then restored and checked.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 pub struct Request {
     /// What every verb is asked for.
     #[command(flatten)]
+    #[serde(flatten)]
     pub common: Common,
     /// What it may spend.
     #[command(flatten)]
+    #[serde(flatten)]
     pub limits: Limits,
     /// Overwrite and read back every block. All data on the card is lost, unless --backup saves it
     #[arg(long, conflicts_with = "files")]
     pub full: bool,
     /// Fill the free space of a mounted card with files, as f3write and h2testw do, and read them back
     #[arg(long)]
+    #[serde(skip)]
     pub files: bool,
     /// Quick test: look behind caches of up to 2 GiB (512 MiB otherwise); writes up to four times as much
     #[arg(long, conflicts_with_all = ["full", "files"])]
@@ -34,6 +38,7 @@ pub struct Request {
     pub erase: bool,
     /// Save an image of the card to FILE first, and restore it afterwards
     #[arg(long, value_name = "FILE", requires = "full")]
+    #[serde(skip)]
     pub backup: Option<PathBuf>,
     /// Write nothing; reread what an earlier --full or --files wrote
     #[arg(long)]
@@ -46,9 +51,11 @@ pub struct Request {
     pub two_passes: bool,
     /// With --files: leave the files on the card, for a later --read-only
     #[arg(long, requires = "files")]
+    #[serde(skip)]
     pub keep_files: bool,
     /// With --files: end with a summary in the format of h2testw
     #[arg(long, requires = "files")]
+    #[serde(skip)]
     pub h2testw: bool,
     /// Text printed on the card, to be checked, e.g. "1TB U3 A2 'up to 95 MB/s'"
     #[arg(long, value_name = "TEXT")]

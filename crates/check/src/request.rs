@@ -3,13 +3,14 @@
 use cardscope_model::judged_mark::Form;
 use cardscope_session::frame::{Common, Limits};
 use clap::Args;
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// Test a card as a whole: real or fake, how fast, what it suits
 ///
 /// Preserves the data on the card: each block is saved to a journal on another disk before it is overwritten,
 /// then restored and checked. Ends with one page.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 #[command(
     mut_arg("budget", |budget| budget.default_value("3m").default_value_if("marks", "true", None)),
     mut_arg("max_write", |most| most.conflicts_with("read_only"))
@@ -17,10 +18,12 @@ use std::time::Duration;
 pub struct Request {
     /// What every verb is asked for.
     #[command(flatten)]
+    #[serde(flatten)]
     pub common: Common,
     /// What it may spend; without a budget the visit takes three minutes, but for marks in the conditions of the
     /// specification.
     #[command(flatten)]
+    #[serde(flatten)]
     pub limits: Limits,
     /// Write nothing; skip every test that needs writes, the capacity test included
     #[arg(long)]

@@ -6,26 +6,34 @@ use cardscope_model::restore::{RestoreRange, RestoreReport};
 use cardscope_session::opening::Resolved;
 use cardscope_session::options::GivenConsent;
 use clap::Args;
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Put back what an interrupted test saved, or a backup image
 ///
 /// Writes only after it has recognised the card. Without FILE it lists the waiting journals.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 #[command(mut_arg("yes_destroy", |consent| consent.help(
     "Agree to overwrite TARGET with an image, or a card that was not recognised; must equal TARGET as typed"
 )))]
 pub struct Request {
     /// Journal of an interrupted test, or an image from --backup
     #[arg(value_name = "JOURNAL|BACKUP")]
+    #[serde(skip)]
     pub file: Option<PathBuf>,
+    /// Name of a waiting journal, in place of its file; a server looks it up.
+    #[arg(skip)]
+    pub journal: Option<String>,
     /// Card to restore [default: the one named in the journal]
+    #[serde(skip)]
     pub target: Option<String>,
     /// List the waiting journals
     #[arg(long, conflicts_with = "file")]
+    #[serde(skip)]
     pub list: bool,
     /// Consent that is given before anybody is asked.
     #[command(flatten)]
+    #[serde(skip)]
     pub consent: GivenConsent,
 }
 

@@ -26,6 +26,7 @@ pub mod journals;
 pub mod not_cards;
 pub mod opened;
 pub mod opening;
+pub mod option_json;
 pub mod options;
 pub mod output_file;
 pub mod private_file;

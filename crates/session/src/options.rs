@@ -2,9 +2,11 @@
 
 use crate::arguments::size;
 use crate::error::{Failure, Result};
+use crate::option_json;
 use cardscope_device::system::System;
 use cardscope_model::condition::Condition;
 use clap::Args;
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// Where the archive is.
@@ -23,7 +25,7 @@ impl ArchiveAt {
 }
 
 /// What the user states of card and rig.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 pub struct Conditions {
     /// Condition of the card and its setup, e.g. reader=internal (repeatable)
     #[arg(long = "condition", value_name = "KEY=VALUE")]
@@ -54,12 +56,13 @@ pub struct GivenConsent {
 }
 
 /// How much may be written.
-#[derive(Debug, Clone, Copy, Default, Args)]
+#[derive(Debug, Clone, Copy, Default, Args, Serialize, Deserialize)]
 pub struct WriteLimit {
     /// Write at most this much, restoring not counted, e.g. 4G [default: 256M in a directory on the disk that
     /// holds
     /// the running system]
     #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[serde(with = "option_json")]
     pub max_write: Option<u64>,
 }
 

@@ -1,4 +1,9 @@
-//! The list of all verbs on a card: the page that each document becomes.
+//! The list of all verbs on a card: options, what they do to the card, and the page that each document becomes.
 #![forbid(unsafe_code)]
 
+pub mod description;
+pub mod list;
 pub mod records;
+pub mod request;
+#[cfg(feature = "schema")]
+mod schema;

@@ -4,6 +4,7 @@
 use cardscope_model::card_map::Measured;
 use cardscope_model::card_map::property::{Property, Status};
 use cardscope_probing::context::Limits;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
@@ -32,7 +33,8 @@ pub struct Options {
 }
 
 /// A part of a map.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Part {
     /// Page, read unit, erase block and mapping segment, as reads show them; the share never written.
     Boundaries,

@@ -13,19 +13,23 @@ use cardscope_session::error::{Failure, Result};
 use cardscope_session::frame;
 use cardscope_session::frame::{Common, Session};
 use cardscope_session::opened::{Opened, TargetType};
+use cardscope_session::option_json;
 use clap::Args;
+use serde::{Deserialize, Serialize};
 
 /// Find out what is inside: page, erase block, cache, queue
 ///
 /// Preserves the data on the card: each block is saved to a journal on another disk before it is overwritten,
 /// then restored and checked. Ends with advice for partitions and file systems, ready to paste.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 pub struct Request {
     /// What every verb is asked for.
     #[command(flatten)]
+    #[serde(flatten)]
     pub common: Common,
     /// What it may spend.
     #[command(flatten)]
+    #[serde(flatten)]
     pub limits: frame::Limits,
     /// Write nothing; measure only what reads show
     #[arg(long)]
@@ -35,6 +39,7 @@ pub struct Request {
     pub fat: bool,
     /// Overwrite this region without saving its data, and nothing outside of it, e.g. 1G+512M
     #[arg(long, value_name = "START+LEN", value_parser = region)]
+    #[serde(with = "option_json")]
     pub region: Option<Region>,
     /// Overwrite the card without saving its data, and write through to the end of its cache. All data on it
     /// is lost
@@ -43,9 +48,11 @@ pub struct Request {
     /// Stop looking for the end of the cache after this much, e.g. 8G [default: 64M where the data is
     /// preserved]
     #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[serde(with = "option_json")]
     pub cache: Option<u64>,
     /// Search open blocks in units of this size instead of the measured erase block, e.g. 2M (-e of flashbench)
     #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[serde(with = "option_json")]
     pub unit: Option<u64>,
     /// Also measure the tables of flashbench (-a, -f, -O, scatter), and print them in its layout
     #[arg(long)]

@@ -30,8 +30,10 @@ pub enum Work {
 pub enum Pattern {
     /// One after the other, from the beginning again at the end.
     #[default]
+    #[serde(alias = "seq")]
     Sequential,
     /// 4 KiB anywhere.
+    #[serde(alias = "rnd")]
     Random,
 }
 

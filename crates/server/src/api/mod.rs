@@ -12,6 +12,7 @@ mod recipes;
 mod sessions;
 mod simulated;
 mod tasks;
+mod verbs;
 
 pub use analysis::{Excluded, Job, Jobs, Made, Named, Place, RankOrder, Ranked, Workload};
 pub use cards::{Card, CardChange, CardQuery, Cards, Fact, NewEvent};
@@ -25,3 +26,4 @@ pub use recipes::{Recipe, RecipeCheck, RecipeLine, RecipeText, Recipes};
 pub use sessions::{Session, SessionLine, Sessions, Window};
 pub use simulated::{Knob, SimulatedCard, SimulatedCards, SimulatedLine};
 pub use tasks::{State, Task, TaskSample, Tasks};
+pub use verbs::Verbs;

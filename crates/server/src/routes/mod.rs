@@ -13,6 +13,7 @@ mod router;
 mod sessions;
 mod simulated;
 mod tasks;
+mod verbs;
 
 pub use document::openapi;
 

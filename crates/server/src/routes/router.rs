@@ -1,6 +1,6 @@
 //! Every route, by the thing that it is about.
 
-use super::{analysis, cards, devices, events, host, imports, recipes, sessions, simulated, tasks};
+use super::{analysis, cards, devices, events, host, imports, recipes, sessions, simulated, tasks, verbs};
 use crate::api::{Problem, TaskSample};
 use crate::state::Server;
 use std::sync::Arc;
@@ -28,6 +28,7 @@ pub(super) fn router() -> OpenApiRouter<Arc<Server>> {
         .routes(routes!(host::doctor))
         .routes(routes!(devices::list))
         .routes(routes!(devices::unmount))
+        .routes(routes!(verbs::list))
         .routes(routes!(tasks::list, tasks::order))
         .routes(routes!(tasks::get, tasks::forget))
         .routes(routes!(tasks::stop))

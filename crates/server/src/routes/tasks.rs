@@ -7,17 +7,18 @@ use crate::problem::Refusal;
 use crate::sent::Sent;
 use crate::state::Server;
 use crate::tasks::Ready;
-use crate::tasks::order::{Bench, Order, What};
+use crate::tasks::request::TaskRequest;
 use crate::uploads::SentText;
 use axum::Json;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
-use cardscope_bench::recipes;
 use cardscope_identity::verb as identify;
 use cardscope_model::units::Size;
 use cardscope_restore::verb as restore;
 use cardscope_session::simulate;
+use cardscope_verbs::request::Effect;
+use serde_json::Value;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
@@ -32,13 +33,13 @@ pub(super) async fn list(State(server): State<Arc<Server>>) -> Json<Tasks> {
 }
 
 /// Orders a test. It begins at once, or when the one before it on the same device has ended.
-#[utoipa::path(post, path = "/api/tasks", tag = "tasks", request_body = Order, responses((status = 201, body = Task), (status = 404, body = crate::api::Problem), (status = 409, body = crate::api::Problem), (status = 422, body = crate::api::Problem)))]
+#[utoipa::path(post, path = "/api/tasks", tag = "tasks", request_body = TaskRequest, responses((status = 201, body = Task), (status = 404, body = crate::api::Problem), (status = 409, body = crate::api::Problem), (status = 422, body = crate::api::Problem)))]
 pub(super) async fn order(
     State(server): State<Arc<Server>>,
-    Sent(order): Sent<Order>,
+    Sent(request): Sent<TaskRequest>,
 ) -> Result<(StatusCode, Json<Task>), Refusal> {
     blocking(&server, move |server| {
-        let ready = ready(server, order)?;
+        let ready = ready(server, request)?;
         let task = server.tasks.take(ready).map_err(|why| Refusal::conflict(why.to_string()))?;
         Ok((StatusCode::CREATED, Json(task)))
     })
@@ -98,85 +99,73 @@ fn no_task() -> Refusal {
 }
 
 /// What an order comes to, or why it is refused: nothing is started that the list of devices does not offer.
-fn ready(server: &Server, order: Order) -> Result<Ready, Refusal> {
-    let simulated = order.target.starts_with("sim:");
-    let title = if simulated { simulated_title(&order.target)? } else { device_title(server, &order)? };
+fn ready(server: &Server, mut request: TaskRequest) -> Result<Ready, Refusal> {
+    let simulated = request.target.starts_with("sim:");
+    let title = if simulated { simulated_title(&request.target)? } else { device_title(server, &request)? };
+    let recipe = recipe_file(server, &mut request)?;
     let mut arguments: Vec<OsString> = Vec::new();
-    let (mut recipe, mut writes) = (None, false);
-    match &order.what {
-        What::Bench(bench) => {
-            let (name, file, recipe_writes) = recipe_of(server, bench)?;
-            arguments.push(format!("--recipe={name}").into());
-            (recipe, writes) = (file, recipe_writes);
-        }
-        What::Restore(asked) => arguments.push(journal(&asked.journal)?.into()),
-        _ => {}
+    if request.verb.effect == Effect::Restores {
+        let name = request.verb.options.get("journal").and_then(Value::as_str).unwrap_or_default();
+        arguments.push(journal(name)?.into());
     }
-    arguments.extend(order.what.options().into_iter().map(OsString::from));
-    if let Some(object) = order.object.as_ref().filter(|_| !simulated) {
+    arguments.extend(request.verb.arguments().into_iter().map(OsString::from));
+    if let Some(object) = request.object.as_ref().filter(|_| !simulated) {
         arguments.push(format!("--object={object}").into());
     }
-    let loses_data = !simulated && order.what.loses_data(writes);
-    if loses_data && order.confirm.as_deref() != Some(order.target.as_str()) {
+    let loses_data = !simulated && request.verb.effect == Effect::Loses;
+    if loses_data && request.confirm.as_deref() != Some(request.target.as_str()) {
         return Err(Refusal::needs_consent(format!(
             "this overwrites {title}, and all data on it are lost; type {} to agree",
-            order.target
+            request.target
         )));
     }
     if loses_data {
-        arguments.push(format!("--yes-destroy={}", order.target).into());
+        arguments.push(format!("--yes-destroy={}", request.target).into());
     }
     // Behind the options, so that none can be taken for another one's value.
-    arguments.push(order.target.clone().into());
+    arguments.push(request.target.clone().into());
     if arguments.iter().any(|argument| argument.len() > LONGEST || argument.as_bytes().contains(&0)) {
         return Err(Refusal::odd(format!(
             "a text of the order is longer than {LONGEST} bytes or holds a NUL"
         )));
     }
-    Ok(Ready { order, title, arguments, loses_data, _recipe: recipe })
+    Ok(Ready { request, title, arguments, loses_data, _recipe: recipe })
+}
+
+/// Stores a recipe that was sent, and names its file in its place.
+fn recipe_file(server: &Server, request: &mut TaskRequest) -> Result<Option<Arc<SentText>>, Refusal> {
+    let Some(Value::String(text)) = request.verb.options.remove("recipe_text") else { return Ok(None) };
+    let file = server.uploads.text("recipe.toml", &text);
+    let file = file.map_err(|e| Refusal::odd(format!("the recipe cannot be stored: {e}")))?;
+    request.verb.options.insert("recipe".to_owned(), file.path().display().to_string().into());
+    Ok(Some(Arc::new(file)))
 }
 
 fn simulated_title(target: &str) -> Result<String, Refusal> {
     Ok(simulate::offered(target)?.title)
 }
 
-fn device_title(server: &Server, order: &Order) -> Result<String, Refusal> {
-    let found = devices::entries(server)?.into_iter().find(|entry| entry.path == order.target);
+fn device_title(server: &Server, request: &TaskRequest) -> Result<String, Refusal> {
+    let found = devices::entries(server)?.into_iter().find(|entry| entry.path == request.target);
     let Some(entry) = found else {
-        let why =
-            format!("{:?} is not in the list of devices; plug it in, or name a simulated card", order.target);
+        let why = format!(
+            "{:?} is not in the list of devices; plug it in, or name a simulated card",
+            request.target
+        );
         return Err(Refusal::odd(why));
     };
-    match (&order.object, &entry.object) {
-        (None, _) => return Err(devices::no_object(&order.target)),
+    match (&request.object, &entry.object) {
+        (None, _) => return Err(devices::no_object(&request.target)),
         (Some(agreed), Some(present)) if agreed == present => {}
-        (Some(_), _) => return Err(Refusal::conflict(identify::changed(&order.target).to_string())),
+        (Some(_), _) => return Err(Refusal::conflict(identify::changed(&request.target).to_string())),
     }
     // A test of ours that runs on it is waited for; what is in the way then is asked by the program itself.
-    let waits = server.tasks.on(&order.target).is_some();
+    let waits = server.tasks.on(&request.target).is_some();
     if let (false, false, Some(reason)) = (entry.safe, waits, &entry.reason) {
         return Err(Refusal::conflict(reason.clone()));
     }
     let size = entry.bytes.map(|bytes| Size(bytes).to_string());
     Ok([entry.model, size].into_iter().flatten().collect::<Vec<_>>().join(", "))
-}
-
-/// What a benchmark's recipe is called, its file where its text was sent, and whether it writes.
-fn recipe_of(server: &Server, bench: &Bench) -> Result<(String, Option<Arc<SentText>>, bool), Refusal> {
-    let odd = |e: recipes::RecipeError| Refusal::odd(format!("the recipe cannot be run: {e}"));
-    match (&bench.recipe_text, &bench.recipe) {
-        (Some(text), _) => {
-            let writes = recipes::explain(text).map_err(odd)?.writes;
-            let file = server.uploads.text("recipe.toml", text);
-            let file = file.map_err(|e| Refusal::odd(format!("the recipe cannot be stored: {e}")))?;
-            Ok((file.path().display().to_string(), Some(Arc::new(file)), writes))
-        }
-        (None, name) => {
-            let name = name.clone().unwrap_or_else(|| "quick".to_owned());
-            let writes = recipes::explain(recipes::builtin(&name)?).map_err(odd)?.writes;
-            Ok((name, None, writes))
-        }
-    }
 }
 
 /// The file of a journal that waits.
@@ -197,8 +186,9 @@ mod tests {
     use crate::token::Token;
     use crate::uploads::Uploads;
     use cardscope_archive::AnswerCache;
+    use cardscope_bench::recipes;
     use proptest::prelude::*;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     /// A server that listens nowhere.
     fn server() -> Server {
@@ -222,7 +212,7 @@ mod tests {
     const VERBS: [&str; 9] =
         ["check", "verify", "bench", "map", "sustain", "endure", "format", "restore", "serve"];
 
-    const OPTIONS: [&str; 20] = [
+    const OPTIONS: [&str; 34] = [
         "budget_s",
         "label",
         "read_only",
@@ -242,6 +232,20 @@ mod tests {
         "journal",
         "archive",
         "backup",
+        "budget",
+        "size",
+        "max_write",
+        "seed",
+        "conditions",
+        "duration",
+        "region",
+        "yes_destroy",
+        "object",
+        "thermometers",
+        "baseline",
+        "file",
+        "files",
+        "target",
         "",
     ];
 
@@ -312,7 +316,8 @@ mod tests {
             "recipe" if recipes::builtin(value).is_ok() => {}
             "recipe" => assert!(server.uploads.holds(value), "{value:?}"),
             "budget" | "label" | "read-only" | "erase" | "marks" | "full" | "thorough" | "runs" | "size"
-            | "only" | "write" | "read" | "pattern" | "duration" | "cooling" => {}
+            | "only" | "write" | "pattern" | "duration" | "cooling" | "max-write" | "seed" | "condition"
+            | "region" => {}
             other => panic!("--{other} is not offered"),
         }
     }
@@ -321,13 +326,13 @@ mod tests {
     fn whatever_is_ordered_is_refused_or_started_without_a_path_of_the_client_s() {
         let server = server();
         proptest!(|(sent in order())| {
-            if let Ok(order) = serde_json::from_value::<Order>(sent) {
+            if let Ok(order) = serde_json::from_value::<TaskRequest>(sent) {
                 match ready(&server, order) {
                     Err(refusal) => prop_assert!(refusal.status.is_client_error(), "{refusal:?}"),
                     Ok(ready) => ready
                         .arguments
                         .iter()
-                        .for_each(|argument| is_no_path(&server, &argument.to_string_lossy(), &ready.order.target)),
+                        .for_each(|argument| is_no_path(&server, &argument.to_string_lossy(), &ready.request.target)),
                 }
             }
         });

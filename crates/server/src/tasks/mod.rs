@@ -3,7 +3,7 @@
 
 mod child;
 mod memory;
-pub(crate) mod order;
+pub(crate) mod request;
 mod track;
 
 use crate::api::{State, Task, TaskSample};
@@ -17,9 +17,10 @@ use cardscope_model::progress::{ProgressEvent, StagePlan};
 use cardscope_model::report::ExitStatus;
 use cardscope_model::report::Tone;
 use cardscope_session::frame::Failure;
+use cardscope_verbs::request::Effect;
 use child::{Ended, Launch};
 use memory::Memory;
-use order::Order;
+use request::TaskRequest;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -41,7 +42,7 @@ const MOST_SAID: usize = 500;
 /// A test that is fit to be started.
 #[derive(Debug, Clone)]
 pub(crate) struct Ready {
-    pub(crate) order: Order,
+    pub(crate) request: TaskRequest,
     /// What the target is called.
     pub(crate) title: String,
     /// Arguments behind the verb, the target included.
@@ -122,8 +123,8 @@ impl Tasks {
     pub(crate) fn take(self: &Arc<Self>, ready: Ready) -> Result<Task, Failure> {
         let task = Task {
             id: Uuid::now_v7().to_string(),
-            verb: ready.order.what.verb().to_owned(),
-            target: ready.order.target.clone(),
+            verb: ready.request.verb.verb.name.to_owned(),
+            target: ready.request.target.clone(),
             title: ready.title.clone(),
             queued_at: now(),
             loses_data: ready.loses_data,
@@ -220,7 +221,7 @@ impl Tasks {
 
     /// One from its start to its end.
     fn run(self: &Arc<Self>, id: &str, ready: &Ready) {
-        let mut arguments: Vec<OsString> = vec![ready.order.what.verb().into()];
+        let mut arguments: Vec<OsString> = vec![ready.request.verb.verb.name.into()];
         arguments.extend(ready.arguments.iter().cloned());
         arguments.extend(["--json", "--events"].map(OsString::from));
         // The last look before the program's own: it may have waited for hours.
@@ -412,13 +413,13 @@ impl State {
 impl Ready {
     /// Whether a card's data is saved and restored; a simulated one has none to lose.
     fn restores(&self) -> bool {
-        self.order.what.restores() && !self.order.target.starts_with("sim:")
+        self.request.verb.effect == Effect::Preserves && !self.request.target.starts_with("sim:")
     }
 
     /// Why it is not started any more: the card that it was ordered for is not in the device.
     fn changed(&self) -> Option<String> {
-        let object = self.order.object.as_deref().filter(|_| !self.order.target.starts_with("sim:"))?;
-        let changed = identify::check_object(&self.order.target, object).err()?;
+        let object = self.request.object.as_deref().filter(|_| !self.request.target.starts_with("sim:"))?;
+        let changed = identify::check_object(&self.request.target, object).err()?;
         Some(format!("not started: {changed}"))
     }
 

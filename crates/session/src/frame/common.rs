@@ -1,41 +1,49 @@
 //! What every use of a verb on a card is asked for. Each verb has one request, in which every option is described once: the
-//! command line fills it by these descriptions, a server by its fields.
+//! command line fills it by these descriptions, an API client by its fields. A field that serde skips cannot be given by an
+//! API client: paths, the archive, consent.
 
 use crate::arguments::duration;
+use crate::option_json;
 use crate::options::{ArchiveAt, Conditions, GivenConsent, WriteLimit};
 use cardscope_model::shell::quoted;
 use cardscope_model::units::typed_size;
 use cardscope_simulator::target_spec;
 use clap::Args;
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// What every verb on a card is asked for.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 pub struct Common {
     /// Device, directory, file, or sim:NAME[?key=value&…]
     pub target: String,
     /// What the user states of card and rig.
     #[command(flatten)]
+    #[serde(flatten)]
     pub conditions: Conditions,
     /// Seed for positions, order and data; the same seed repeats a run
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// Where the results are kept.
     #[command(flatten)]
+    #[serde(skip)]
     pub archive: ArchiveAt,
     /// Consent that is given before anybody is asked.
     #[command(flatten)]
+    #[serde(skip)]
     pub consent: GivenConsent,
 }
 
 /// What a verb may spend.
-#[derive(Debug, Clone, Copy, Default, Args)]
+#[derive(Debug, Clone, Copy, Default, Args, Serialize, Deserialize)]
 pub struct Limits {
     /// Time limit, restoring included, e.g. 90s, 3m, 1h; tests that did not fit are listed
     #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[serde(with = "option_json")]
     pub budget: Option<Duration>,
     /// How much it may write.
     #[command(flatten)]
+    #[serde(flatten)]
     pub writing: WriteLimit,
 }
 

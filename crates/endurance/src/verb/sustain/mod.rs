@@ -37,6 +37,14 @@ pub struct Attended<'a> {
 }
 
 impl Request {
+    /// Writing loses data, wherever it is allowed.
+    pub fn needs(&self) -> Needs {
+        match scope::writes(self) {
+            true => Needs::WriteAndLose(self.region),
+            false => Needs::Read,
+        }
+    }
+
     /// The run, ready to be executed.
     ///
     /// # Errors
@@ -58,10 +66,7 @@ impl Procedure for Attended<'_> {
     }
 
     fn needs(&self) -> Needs {
-        match scope::writes(self.request) {
-            true => Needs::WriteAndLose(self.request.region),
-            false => Needs::Read,
-        }
+        self.request.needs()
     }
 
     fn check(&self, target: TargetType) -> Result<()> {

@@ -11,16 +11,18 @@ use cardscope_session::consent::within;
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::frame::Common;
 use cardscope_session::opened::{Opened, TargetType};
+use cardscope_session::option_json;
 use cardscope_session::options::WriteLimit;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// Write or read for a long time: cache end, heat, stalls
 ///
 /// Only reads a device or an image file, unless --erase or --region allows overwriting; overwrites simulated
 /// cards, unless --read forbids it; in a directory it uses a file of its own. Ends when the speed is steady, or at --duration, --bytes or --max-temp.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 #[command(mut_arg("max_write", |most| most.help(
     "Write at most this much in total, e.g. 16G [default: 256M in a directory on the disk that holds the \
      running system]"
@@ -28,6 +30,7 @@ use std::time::Duration;
 pub struct Request {
     /// What every verb is asked for.
     #[command(flatten)]
+    #[serde(flatten)]
     pub common: Common,
     /// Only read
     #[arg(long, conflicts_with_all = ["write", "mixed"])]
@@ -43,21 +46,26 @@ pub struct Request {
     pub pattern: Pattern,
     /// Time limit, e.g. 90s, 10m, 2h; heat needs 5 to 70 minutes to show
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10m")]
+    #[serde(with = "option_json")]
     pub duration: Duration,
     /// Move at most this much, e.g. 64G, besides a few small reads
     #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[serde(with = "option_json")]
     pub bytes: Option<u64>,
     /// How much it may write.
     #[command(flatten)]
+    #[serde(flatten)]
     pub writing: WriteLimit,
     /// Overwrite this region without saving its data, and nothing outside of it, e.g. 1G+32G
     #[arg(long, value_name = "START+LEN", value_parser = region)]
+    #[serde(with = "option_json")]
     pub region: Option<Region>,
     /// Overwrite the card without saving its data. All data on it is lost
     #[arg(long)]
     pub erase: bool,
     /// Size of the file in a directory, e.g. 8G
     #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[serde(with = "option_json")]
     pub size: Option<u64>,
     /// Cooling, for comparisons: active, passive …
     #[arg(long, value_name = "WORD")]
@@ -68,12 +76,14 @@ pub struct Request {
     /// External thermometer: PLACE=cmd:COMMAND, PLACE=csv:FILE, PLACE=csv:FILE#COLUMN or PLACE=ask
     /// (repeatable); a PLACE that begins with "card" counts as the card's
     #[arg(long = "thermometer", value_name = "PLACE=SOURCE")]
+    #[serde(skip)]
     pub thermometers: Vec<String>,
     /// Stop when the card reaches this temperature, in °C
     #[arg(long = "max-temp", value_name = "CELSIUS")]
     pub max_celsius: Option<f64>,
     /// Compare with an earlier run: its session, or a file made with --json
     #[arg(long = "against", value_name = "SESSION|FILE")]
+    #[serde(skip)]
     pub baseline: Option<String>,
 }
 
@@ -91,9 +101,13 @@ impl Request {
 }
 
 fn patterns() -> impl TypedValueParser<Value = Pattern> {
-    let words = [("seq", "1 MiB sequential"), ("rnd", "4 KiB random")];
-    PossibleValuesParser::new(words.map(|(word, help)| PossibleValue::new(word).help(help)))
-        .map(|word| if word == "seq" { Pattern::Sequential } else { Pattern::Random })
+    // The longer words are those of JSON.
+    let words = [("seq", "sequential", "1 MiB sequential"), ("rnd", "random", "4 KiB random")];
+    let words = words.map(|(word, long, help)| PossibleValue::new(word).alias(long).help(help));
+    PossibleValuesParser::new(words).map(|word| match word.as_str() {
+        "seq" | "sequential" => Pattern::Sequential,
+        _ => Pattern::Random,
+    })
 }
 
 /// The file in a directory is so large, where there is room: four times the caches of common USB sticks and UHS-I cards.

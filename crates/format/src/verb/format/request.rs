@@ -3,18 +3,21 @@
 use cardscope_model::format::Mode;
 use cardscope_session::arguments::size;
 use cardscope_session::frame::Common;
+use cardscope_session::option_json;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{ArgAction, Args};
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Format a card as the SD Association specifies for its capacity
 ///
 /// FAT12, FAT16, FAT32 or exFAT, aligned to the card's allocation units, as its speed classes require. All
 /// data on the card is lost. The result is read back and compared.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 pub struct Request {
     /// What every verb is asked for.
     #[command(flatten)]
+    #[serde(flatten)]
     pub common: Common,
     /// Write only partition table and file system (default)
     #[arg(long, conflicts_with_all = ["overwrite", "discard"])]
@@ -34,15 +37,18 @@ pub struct Request {
     pub size_adjustment: bool,
     /// Align the data area to this instead of the capacity's boundary unit, e.g. a measured 12M or 24M
     #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[serde(with = "option_json")]
     pub boundary: Option<u64>,
     /// Partition only the real capacity of a fake, as the last `verify` of this card found, or --real states
     #[arg(long)]
     pub limit_to_real: bool,
     /// Real capacity of the card, from its start
     #[arg(long, value_name = "SIZE", value_parser = size, requires = "limit_to_real")]
+    #[serde(with = "option_json")]
     pub real: Option<u64>,
     /// Save an image of the card to FILE first; `cardscope restore FILE` undoes the format
     #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
     pub backup: Option<PathBuf>,
 }
 

@@ -1,0 +1,147 @@
+//! What a form needs to know of the verbs: what each does to the card, and its options, by clap's description of them.
+
+use crate::list::Verb;
+use crate::request::Effect;
+use clap::Arg;
+use clap::builder::StyledStr;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::any::TypeId;
+
+/// A target that is no simulated card, whose data cannot be lost.
+const DEVICE: &str = "/dev/sda";
+
+/// A verb that can be ordered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct VerbDescription {
+    /// The name in orders: `check`, `verify` …
+    pub name: String,
+    pub title: String,
+    /// A sentence, without a full stop.
+    pub about: String,
+    /// What it does to a card without any option.
+    pub effect: Effect,
+    pub options: Vec<OptionDescription>,
+}
+
+/// An option of a verb.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct OptionDescription {
+    /// The name in orders: `read_only`, `budget` …
+    pub name: String,
+    pub kind: OptionKind,
+    /// The value takes several of these, as an array.
+    pub repeatable: bool,
+    /// The value as the command line calls it: `SIZE`, `TEST` …
+    pub placeholder: Option<String>,
+    pub help: String,
+    /// As the command line takes it.
+    pub default: Option<String>,
+    /// All values that are allowed; empty where any is.
+    pub values: Vec<AllowedValue>,
+    /// What the verb does to a card with this flag alone.
+    pub effect: Option<Effect>,
+    /// Options that cannot be given with this one.
+    pub conflicts: Vec<String>,
+}
+
+/// A value that an option may have.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct AllowedValue {
+    pub value: String,
+    pub help: Option<String>,
+}
+
+/// The type of an option's value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum OptionKind {
+    /// `true` or `false`.
+    Flag,
+    /// A whole number, 0 or more.
+    Integer,
+    Number,
+    /// A number of bytes, or a text such as `1G`.
+    Size,
+    /// A number of whole seconds, or a text such as `3m`.
+    Time,
+    Text,
+}
+
+impl VerbDescription {
+    /// `None` where a server does not run it.
+    pub fn new(verb: &'static Verb) -> Option<Self> {
+        let command = verb.command()?;
+        let offered = verb.defaults();
+        let effect = |options| verb.request(DEVICE, options).ok().map(|request| request.effect);
+        let arguments = command.get_arguments().filter(|arg| !arg.is_positional());
+        let options = arguments.filter(|arg| offered.contains_key(arg.get_id().as_str())).map(|arg| {
+            let name = arg.get_id().to_string();
+            let given = Map::from_iter([(name.clone(), Value::Bool(true))]);
+            let conflicts =
+                command.get_arg_conflicts_with(arg).into_iter().map(|arg| arg.get_id().to_string());
+            OptionDescription {
+                conflicts: conflicts.filter(|other| offered.contains_key(other)).collect(),
+                effect: (kind(arg) == OptionKind::Flag).then(|| effect(given)).flatten(),
+                ..OptionDescription::new(name, arg)
+            }
+        });
+        Some(VerbDescription {
+            name: verb.name.to_owned(),
+            title: verb.title.to_owned(),
+            about: text(command.get_about()),
+            effect: effect(Map::new())?,
+            options: options.collect(),
+        })
+    }
+
+    /// All verbs that a server runs.
+    pub fn all() -> Vec<Self> {
+        Verb::tasks().filter_map(VerbDescription::new).collect()
+    }
+}
+
+impl OptionDescription {
+    fn new(name: String, arg: &Arg) -> Self {
+        let default: Vec<_> = arg.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
+        let flag = kind(arg) == OptionKind::Flag;
+        let values = arg.get_possible_values().into_iter().filter(|_| !flag).map(|value| AllowedValue {
+            value: value.get_name().to_owned(),
+            help: value.get_help().map(ToString::to_string),
+        });
+        OptionDescription {
+            name,
+            kind: kind(arg),
+            repeatable: matches!(arg.get_action(), clap::ArgAction::Append),
+            placeholder: arg.get_value_names().filter(|_| !flag).map(|names| names.join(" ")),
+            help: text(arg.get_help()),
+            default: (!flag && !default.is_empty()).then(|| default.join(",")),
+            values: values.collect(),
+            effect: None,
+            conflicts: Vec::new(),
+        }
+    }
+}
+
+/// The type, by the parser and by the name of the value.
+fn kind(arg: &Arg) -> OptionKind {
+    let has_type = |id: TypeId| arg.get_value_parser().type_id() == id;
+    let placeholder = arg.get_value_names().and_then(|names| names.first()).map_or("", |name| name.as_str());
+    match placeholder {
+        _ if !arg.get_action().takes_values() => OptionKind::Flag,
+        "SIZE" => OptionKind::Size,
+        "TIME" => OptionKind::Time,
+        "SHARE" => OptionKind::Text,
+        _ if has_type(TypeId::of::<u32>()) || has_type(TypeId::of::<u64>()) => OptionKind::Integer,
+        _ if has_type(TypeId::of::<f64>()) => OptionKind::Number,
+        _ => OptionKind::Text,
+    }
+}
+
+fn text(text: Option<&StyledStr>) -> String {
+    text.map(ToString::to_string).unwrap_or_default()
+}
