@@ -67,6 +67,8 @@ pub enum OptionKind {
     Number,
     /// A number of bytes, or a text such as `1G`.
     Size,
+    /// A number from 0 to 1, or a text such as `10%`.
+    Share,
     /// A number of whole seconds, or a text such as `3m`.
     Time,
     Text,
@@ -132,10 +134,10 @@ fn kind(arg: &Arg) -> OptionKind {
     let has_type = |id: TypeId| arg.get_value_parser().type_id() == id;
     let placeholder = arg.get_value_names().and_then(|names| names.first()).map_or("", |name| name.as_str());
     match placeholder {
-        _ if !arg.get_action().takes_values() => OptionKind::Flag,
+        _ if has_type(TypeId::of::<bool>()) => OptionKind::Flag,
         "SIZE" => OptionKind::Size,
         "TIME" => OptionKind::Time,
-        "SHARE" => OptionKind::Text,
+        "SHARE" => OptionKind::Share,
         _ if has_type(TypeId::of::<u32>()) || has_type(TypeId::of::<u64>()) => OptionKind::Integer,
         _ if has_type(TypeId::of::<f64>()) => OptionKind::Number,
         _ => OptionKind::Text,

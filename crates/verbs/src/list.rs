@@ -1,8 +1,19 @@
 //! The verbs, each in one row: name, title, page; and where a server runs it, its options and what they do to the card.
 
 use crate::request::{Effect, OptionError, VerbRequest, defaults, read};
-use cardscope_endurance::verb::{endure, sustain};
+use cardscope_model::card_map::MapReport;
+use cardscope_model::check::CheckReport;
+use cardscope_model::endure::EndureReport;
+use cardscope_model::format::FormatReport;
+use cardscope_model::identity::Identity;
+use cardscope_model::judged_mark::MarksReport;
+use cardscope_model::log::Log;
+use cardscope_model::observe::ObserveReport;
+use cardscope_model::restore::RestoreReport;
+use cardscope_model::result::BenchReport;
+use cardscope_model::sustain::SustainReport;
 use cardscope_model::units::Degrees;
+use cardscope_model::verify::VerifyReport;
 use cardscope_page::tree::Page;
 use cardscope_session::frame::Procedure;
 use clap::{Args, Command};
@@ -26,20 +37,32 @@ struct Task {
     read: fn(&'static Verb, &str, Map<String, Value>) -> Result<VerbRequest, OptionError>,
 }
 
+/// A document of a verb.
+pub trait VerbDocument {
+    fn page(&self) -> Page;
+}
+
 macro_rules! verbs {
-    ($($name:literal $title:literal $page:expr $(, $Request:ty => $effect:expr)?;)*) => {
+    ($($name:literal $title:literal $Document:ty => $page:expr $(, $Request:ty => $effect:expr)?;)*) => {
         /// The verbs, in the order of a menu.
         pub static VERBS: &[Verb] = &[$(Verb {
             name: $name,
             title: $title,
-            page: |document| render(document, $page),
+            page: render::<$Document>,
             task: verbs!(@task $name $($Request => $effect)?),
         }),*];
+
+        $(impl VerbDocument for $Document {
+            fn page(&self) -> Page {
+                let page: fn(&Self) -> Page = $page;
+                page(self)
+            }
+        })*
     };
     (@task $name:literal $Request:ty => $effect:expr) => {
         Some(Task {
             command: || <$Request>::augment_args(Command::new($name)),
-            defaults: || defaults::<$Request>($name, "").unwrap_or_default(),
+            defaults: || defaults::<$Request>($name, "TARGET").unwrap_or_default(),
             read: |verb, target, options| read::<$Request>(verb, target, options, $effect),
         })
     };
@@ -47,18 +70,26 @@ macro_rules! verbs {
 }
 
 verbs! {
-    "check" "Check" cardscope_check::page::page, cardscope_check::request::Request => |r| r.needs().into();
-    "verify" "Verify capacity" cardscope_capacity::page::page, cardscope_capacity::request::Request => |r| r.needs().into();
-    "bench" "Benchmark" cardscope_bench::page::page, cardscope_bench::request::Request => |r| r.needs().into();
-    "map" "Map the flash" cardscope_flash::page::page, cardscope_flash::verb::Request => |r| r.needs().into();
-    "sustain" "Sustained use" cardscope_endurance::page::sustain::page, sustain::Request => |r| r.needs().into();
-    "format" "Format" cardscope_format::page::format::page, cardscope_format::verb::format::Request => |r| r.needs().into();
-    "endure" "Wear out" cardscope_endurance::page::endure::page, endure::Request => |r| r.needs().into();
-    "restore" "Restore data" cardscope_restore::page::page, cardscope_restore::request::Request => |_| Effect::Restores;
-    "marks" "Judge marks" cardscope_check::page::marks;
-    "observe" "Observe" cardscope_host::page::observe::page;
-    "info" "Identity" |card| cardscope_identity::page::page(card, Degrees::Celsius);
-    "import" "Import" cardscope_import::page::log;
+    "check" "Check" CheckReport => cardscope_check::page::page,
+        cardscope_check::request::Request => |r| r.needs().into();
+    "verify" "Verify capacity" VerifyReport => cardscope_capacity::page::page,
+        cardscope_capacity::request::Request => |r| r.needs().into();
+    "bench" "Benchmark" BenchReport => cardscope_bench::page::page,
+        cardscope_bench::request::Request => |r| r.needs().into();
+    "map" "Map the flash" MapReport => cardscope_flash::page::page,
+        cardscope_flash::verb::Request => |r| r.needs().into();
+    "sustain" "Sustained use" SustainReport => cardscope_endurance::page::sustain::page,
+        cardscope_endurance::verb::sustain::Request => |r| r.needs().into();
+    "format" "Format" FormatReport => cardscope_format::page::format::page,
+        cardscope_format::verb::format::Request => |r| r.needs().into();
+    "endure" "Wear out" EndureReport => cardscope_endurance::page::endure::page,
+        cardscope_endurance::verb::endure::Request => |r| r.needs().into();
+    "restore" "Restore data" RestoreReport => cardscope_restore::page::page,
+        cardscope_restore::request::Request => |_| Effect::Restores;
+    "marks" "Judge marks" MarksReport => cardscope_check::page::marks;
+    "observe" "Observe" ObserveReport => cardscope_host::page::observe::page;
+    "info" "Identity" Identity => |card| cardscope_identity::page::page(card, Degrees::Celsius);
+    "import" "Import" Log => cardscope_import::page::log;
 }
 
 impl Verb {
@@ -109,6 +140,6 @@ impl fmt::Debug for Verb {
     }
 }
 
-fn render<T: DeserializeOwned>(document: &Value, page: impl FnOnce(&T) -> Page) -> Option<Page> {
-    T::deserialize(document).ok().map(|document| page(&document))
+fn render<T: DeserializeOwned + VerbDocument>(document: &Value) -> Option<Page> {
+    T::deserialize(document).ok().map(|document| document.page())
 }

@@ -26,8 +26,8 @@ impl ToSchema for VerbRequest {}
 fn verb(verb: &VerbDescription) -> Value {
     let offered = Verb::find(&verb.name).map(Verb::defaults).unwrap_or_default();
     let only = API_ONLY.iter().filter(|(name, _)| offered.contains_key(*name));
-    let only =
-        only.map(|(name, help)| ((*name).to_owned(), json!({ "type": "string", "description": help })));
+    let only = only
+        .map(|(name, help)| ((*name).to_owned(), json!({ "type": ["string", "null"], "description": help })));
     let described = verb.options.iter().map(|one| (one.name.clone(), option(one)));
     let properties: Map<String, Value> = described.chain(only).collect();
     json!({
@@ -41,19 +41,27 @@ fn verb(verb: &VerbDescription) -> Value {
     })
 }
 
+/// An option; `null` stands for its default.
 fn option(option: &OptionDescription) -> Value {
-    let mut schema = match option.kind {
-        OptionKind::Flag => json!({ "type": "boolean" }),
-        OptionKind::Integer => json!({ "type": "integer", "minimum": 0 }),
-        OptionKind::Number => json!({ "type": "number" }),
-        OptionKind::Size | OptionKind::Time => json!({ "type": ["integer", "string"], "minimum": 0 }),
-        OptionKind::Text => json!({ "type": "string" }),
+    let types = match option.kind {
+        OptionKind::Flag => vec!["boolean", "null"],
+        OptionKind::Integer => vec!["integer", "null"],
+        OptionKind::Number => vec!["number", "null"],
+        OptionKind::Share => vec!["number", "string", "null"],
+        OptionKind::Size | OptionKind::Time => vec!["integer", "string", "null"],
+        OptionKind::Text if option.repeatable => vec!["string"],
+        OptionKind::Text => vec!["string", "null"],
     };
+    let mut schema = json!({ "type": types });
+    if types.contains(&"integer") {
+        schema["minimum"] = Value::from(0);
+    }
     if !option.values.is_empty() {
-        schema["enum"] = option.values.iter().map(|allowed| Value::from(allowed.value.as_str())).collect();
+        let values = option.values.iter().map(|allowed| Value::from(allowed.value.as_str()));
+        schema["enum"] = values.chain([Value::Null]).collect();
     }
     if option.repeatable {
-        schema = json!({ "type": "array", "items": schema });
+        schema = json!({ "type": ["array", "null"], "items": schema });
     }
     schema["description"] = Value::from(option.help.as_str());
     schema

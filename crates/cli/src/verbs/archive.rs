@@ -8,6 +8,7 @@ use cardscope_archive::{AnswerCache, Found, Request, What};
 use cardscope_page::tree::Page;
 use cardscope_session::Result;
 use cardscope_session::stored_document::Shown;
+use cardscope_verbs::list::VerbDocument;
 use std::path::Path;
 
 mod pages;
@@ -69,10 +70,8 @@ fn answers() -> AnswerCache {
 fn show(options: &Options, path: Option<&Path>, what: &str) -> Result<u8> {
     match archive::find(path, what, &answers())? {
         Found::Card(card) => output::document(options, &*card, pages::card),
-        Found::Session(Shown::Bench(report)) => {
-            output::document(options, &*report, cardscope_bench::page::page)
-        }
-        Found::Session(Shown::Log(log)) => output::document(options, &*log, cardscope_import::page::log),
+        Found::Session(Shown::Bench(report)) => output::document(options, &*report, VerbDocument::page),
+        Found::Session(Shown::Log(log)) => output::document(options, &*log, VerbDocument::page),
         Found::Session(Shown::Record { kind, document }) => {
             output::document(options, &document, |document| pages::record(&kind, document))
         }

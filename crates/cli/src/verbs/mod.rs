@@ -15,9 +15,9 @@ mod top;
 use crate::output::{self, Options};
 use crate::terminal::TypedTemperatures;
 use cardscope_identity::verb as identify;
-use cardscope_model::units::Degrees;
 use cardscope_session as session;
 use cardscope_session::Result;
+use cardscope_verbs::list::VerbDocument;
 use clap::Subcommand;
 use page::{Paged, attended, page};
 
@@ -52,23 +52,23 @@ verbs! {
         output::document(to, &identify::info(&ask)?, |card| cardscope_identity::page::page(card, ask.degrees))
     };
     Decode(identify::DecodeRequest) =
-        |ask, to| output::document(to, &identify::decode(&ask)?, |card| cardscope_identity::page::page(card, Degrees::Celsius));
-    Bench(cardscope_bench::request::Request) = |ask, to| page(&ask, to, cardscope_bench::page::page);
-    Check(Paged<cardscope_check::request::Request>) = |ask, to| ask.run(to, cardscope_check::page::page);
+        |ask, to| output::document(to, &identify::decode(&ask)?, VerbDocument::page);
+    Bench(cardscope_bench::request::Request) = |ask, to| page(&ask, to, VerbDocument::page);
+    Check(Paged<cardscope_check::request::Request>) = |ask, to| ask.run(to, VerbDocument::page);
     Verify(Paged<cardscope_capacity::request::Request>) = |ask, to| ask.run(to, |report| match ask.request().h2testw {
         true => cardscope_capacity::page::h2testw::page(report),
-        false => cardscope_capacity::page::page(report),
+        false => report.page(),
     });
-    Map(cardscope_flash::verb::Request) = |ask, to| page(&ask, to, cardscope_flash::page::page);
+    Map(cardscope_flash::verb::Request) = |ask, to| page(&ask, to, VerbDocument::page);
     Sustain(cardscope_endurance::verb::sustain::Request) =
-        |ask, to| page(&ask.attended(&mut TypedTemperatures)?, to, cardscope_endurance::page::sustain::page);
-    Endure(cardscope_endurance::verb::endure::Request) = |ask, to| page(&ask, to, cardscope_endurance::page::endure::page);
+        |ask, to| page(&ask.attended(&mut TypedTemperatures)?, to, VerbDocument::page);
+    Endure(cardscope_endurance::verb::endure::Request) = |ask, to| page(&ask, to, VerbDocument::page);
     Observe(cardscope_host::verb::observe::Request) = |ask, to| {
         let watch = cardscope_host::verb::observe::observe;
         let outcome = attended(to, None, |_, interrupt, events| watch(&ask, interrupt, events))?;
-        output::outcome(to, &outcome, cardscope_host::page::observe::page)
+        output::outcome(to, &outcome, VerbDocument::page)
     };
-    Format(cardscope_format::verb::format::Request) = |ask, to| page(&ask, to, cardscope_format::page::format::page);
+    Format(cardscope_format::verb::format::Request) = |ask, to| page(&ask, to, VerbDocument::page);
     Fit(cardscope_format::verb::fit::Request) = |ask, to| {
         output::outcome(to, &session::Outcome::of(cardscope_format::verb::fit::fit(&ask)?, None), cardscope_format::page::fit::page)
     };

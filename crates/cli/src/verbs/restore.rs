@@ -5,6 +5,7 @@ use crate::output::{self, Options};
 use cardscope_restore::verb as restore;
 use cardscope_restore::verb::Request;
 use cardscope_session::Result;
+use cardscope_verbs::list::VerbDocument;
 
 pub(super) fn run(asked: &Request, options: &Options) -> Result<u8> {
     if asked.file.is_none() {
@@ -15,5 +16,5 @@ pub(super) fn run(asked: &Request, options: &Options) -> Result<u8> {
     let outcome = attended(options, asked.consent.yes_destroy.clone(), |consent, interrupt, progress| {
         restore::restore(asked, consent, interrupt, progress)
     })?;
-    output::outcome(options, &outcome, cardscope_restore::page::page)
+    output::outcome(options, &outcome, VerbDocument::page)
 }

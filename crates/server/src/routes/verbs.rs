@@ -13,6 +13,7 @@ pub(super) async fn list() -> Json<Verbs> {
 #[cfg(test)]
 mod tests {
     use cardscope_verbs::description::{OptionDescription, OptionKind, VerbDescription};
+    use cardscope_verbs::list::Verb;
     use cardscope_verbs::request::Effect;
 
     fn verb(name: &str) -> VerbDescription {
@@ -44,6 +45,20 @@ mod tests {
         assert!(option(&verb("bench"), "only").repeatable);
         assert_eq!(option(&verb("bench"), "size").kind, OptionKind::Size);
         assert_eq!(option(&verb("bench"), "runs").kind, OptionKind::Integer);
+    }
+
+    #[test]
+    fn every_field_of_a_request_is_an_option() {
+        for verb in Verb::tasks() {
+            let described = VerbDescription::new(verb).unwrap().options;
+            let known = |field: &str| {
+                described.iter().any(|option| option.name == field)
+                    || ["target", "recipe_text", "journal"].contains(&field)
+            };
+            let fields = verb.defaults();
+            assert!(!fields.is_empty(), "{verb:?}");
+            assert_eq!(fields.keys().find(|field| !known(field)), None, "{verb:?}");
+        }
     }
 
     #[test]
