@@ -107,7 +107,7 @@ const typedName = withCard(LASTING, async ({ rig, server, open }) => {
     await page.getByText(`All data on ${rig.device} is lost`).waitFor();
     if (page === one) {
       // Copied from another field of the page, as a hand would do it.
-      const other = page.getByLabel(/Printed on the card/);
+      const other = page.getByLabel(/printed on the card/);
       await other.fill(rig.device);
       await other.press('Control+a');
       await other.press('Control+c');

@@ -33,6 +33,8 @@ export type RecipeCheck = Schemas['RecipeCheck'];
 export type SimulatedLine = Schemas['SimulatedLine'];
 export type Simulated = Omit<Schemas['SimulatedCard'], 'truth'> & { truth: Record<string, unknown> };
 export type Knob = Schemas['Knob'];
+export type Verb = Schemas['VerbDescription'];
+export type VerbOption = Schemas['OptionDescription'];
 export type JournalLine = Schemas['Journal'];
 
 /** What is left out of a request has a value that the server knows. */

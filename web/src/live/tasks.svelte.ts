@@ -4,6 +4,7 @@
 import { failure, get, write } from '../api/client';
 import { connection } from '../api/connection.svelte';
 import type { Device, Moment, Order, Task } from '../api/types';
+import { verbs } from '../words/verbs.svelte';
 import { Series } from './series';
 
 /** One task: what is shown of it changes by parts, so that five moments a second redraw a bar and not the page. */
@@ -181,7 +182,7 @@ class Tasks {
   async #all(): Promise<void> {
     this.devices += 1;
     this.archive += 1;
-    await this.load().catch(() => undefined);
+    await Promise.all([this.load(), verbs.load()]).catch(() => undefined);
   }
 
   #close(): void {
