@@ -194,15 +194,7 @@ fn architecture_draws_the_layers_from_the_manifests() {
         let below = quoted(all.into_iter().map(String::as_str).collect());
         table.push_str(&format!("| {title} | {} | {below} |\n", quoted(crates.to_vec())));
     }
-    let path = root().join("docs/architecture.md");
-    let text = std::fs::read_to_string(&path).unwrap();
-    let (before, rest) = text.split_once("<!-- layers -->").expect("the table begins");
-    let (_, after) = rest.split_once("<!-- layers end -->").expect("the table ends");
-    let expected = format!("{before}<!-- layers -->\n\n{table}\n<!-- layers end -->{after}");
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(&path, &expected).unwrap();
-    }
-    assert_eq!(std::fs::read_to_string(&path).unwrap(), expected, "docs/architecture.md is out of date");
+    cardscope_testkit::written_docs::compare("architecture", "layers", &table);
 }
 
 /// The files of the circle in a made-up crate, given as files with their texts.

@@ -1,4 +1,4 @@
-//! The list of formats. A new one is a module of its own and a line here.
+//! The list of formats. A new one is a module of its own, its logs in `tests/layouts` and `fuzz/corpus`, and a line here.
 
 use crate::readers::disk_mark::report::{crystaldiskmark, kdiskmark};
 use crate::readers::error::{ImportError, Outcome};
@@ -19,6 +19,12 @@ pub struct Format {
     pub name: &'static str,
     /// What it is, for people.
     pub title: &'static str,
+    /// Versions and layouts that are read.
+    pub layouts: &'static str,
+    /// Units that it prints, and what they stand for.
+    pub units: &'static str,
+    /// Logs that the reader was compared with.
+    pub checked_with: &'static str,
     /// Whether a text is one of it. Sure of its own, shy of others: the first in the list that says yes reads it.
     pub recognise: fn(&Text) -> bool,
     read: fn(&Text) -> Outcome,
@@ -58,44 +64,68 @@ pub fn formats() -> &'static [Format] {
     FORMATS
 }
 
-/// A format whose module has `recognise` and `read`.
-macro_rules! format {
-    ($name:literal, $title:literal, $($module:ident)::+) => {
-        Format {
+/// The formats, each with a module that has `recognise` and `read`.
+macro_rules! formats {
+    ($($name:literal, $title:literal, $($module:ident)::+: $layouts:literal, $units:literal, $checked_with:literal;)*) => {
+        static FORMATS: &[Format] = &[$(Format {
             name: $name,
             title: $title,
+            layouts: $layouts,
+            units: $units,
+            checked_with: $checked_with,
             recognise: $($module)::+::recognise,
             read: $($module)::+::read,
-        }
+        }),*];
     };
 }
 
-static FORMATS: &[Format] = &[
-    format!("plotly-page", "pages with Plotly charts of runs", chart_page),
-    format!("cdm_fio", "cdm_fio.sh", cdm_fio),
-    format!("fio-json", "fio, JSON", fio::json),
-    format!("fio-text", "fio, normal output", fio::text),
-    format!("kdiskmark", "KDiskMark", kdiskmark),
-    format!("crystaldiskmark", "CrystalDiskMark and AmorphousDiskMark", crystaldiskmark),
-    format!("as-ssd", "AS SSD Benchmark", as_ssd),
-    format!("flashbench", "flashbench, and the result files of sdcard_benchmark", flashbench),
-    format!("f3", "f3probe, f3write, f3read", f3),
-    format!("h2testw", "H2testw", h2testw),
-    format!("mfst", "mfst's statistics, CSV", mfst),
-    format!("pibenchmarks", "PiBenchmarks' Storage.sh", pibenchmarks),
-    format!("agnostics", "Raspberry Pi agnostics: sdtest.sh", agnostics),
-    format!("disk-benchmark", "disk-benchmark.sh of pi-cluster: its Markdown table", disk_benchmark),
-    format!("bonnie++", "bonnie++", bonnie),
-    format!("ioping", "ioping", ioping),
-    format!("microsd-benchmarks", "microsd-benchmarks.sh: hdparm, dd and iozone", microsd_benchmarks),
-    format!("nvme", "nvme-cli: id-ctrl, smart-log, get-feature", nvme),
-    format!("lspci", "lspci -vv", lspci),
-    format!("mmc-ios", "debugfs ios of an SD slot", mmc_ios),
-    format!("mmc-utils", "mmc-utils: cid, csd, extcsd", mmc_utils),
-    format!("sysfs", "registers in sysfs", sysfs),
-    format!("figures", "tables of figures, CSV: typed, or written by `cardscope report`", figures),
-    format!("table-page", "Markdown tables of results, as they are pasted", table_page),
-    format!("iozone", "iozone", iozone),
-    format!("hdparm", "hdparm -t and -T", hdparm),
-    format!("dd", "dd, in any language", dd),
-];
+formats! {
+    "plotly-page", "pages with Plotly charts of runs", chart_page:
+        "Hugo pages: `cardscope report -o x.plotly.md`, and those in which cdm_fio.sh is published",
+        "MB/s is MiB/s where the page names cdm_fio as its method", "own reports, and the published page";
+    "cdm_fio", "cdm_fio.sh", cdm_fio: "both label styles", "MB/s is MiB/s, rounded down", "real logs";
+    "fio-json", "fio, JSON", fio::json:
+        "fio 2 and 3, any job", "KiB/s, or B/s in `bw_bytes`, as named", "real logs and fio itself";
+    "fio-text", "fio, normal output", fio::text: "fio 2 and 3, any job", "as named", "real logs and fio itself";
+    "kdiskmark", "KDiskMark", kdiskmark:
+        "1.6 to 3.3", "MB/s is KiB/s / 1000: 1.024 MB/s each; before 3.3.0 tests of several threads are halved",
+        "two reports of its own README";
+    "crystaldiskmark", "CrystalDiskMark and AmorphousDiskMark", crystaldiskmark:
+        "CrystalDiskMark 3 to 9", "MB/s is MB/s", "real logs, 3.0.1 to 8.0.4; 9 by its layout";
+    "as-ssd", "AS SSD Benchmark", as_ssd:
+        "English and German", "MB/s is MiB/s", "no log seen in public: layout as described";
+    "flashbench", "flashbench, and the result files of sdcard_benchmark", flashbench:
+        "-a, -f, -O", "M/s is 10^6 bytes/s, three digits, cut to seven bytes", "38 real files";
+    "f3", "f3probe, f3write, f3read", f3: "f3 6 to 10", "MB/s and GB are MiB/s and GiB", "real logs";
+    "h2testw", "H2testw", h2testw: "1.4, English and German", "MByte/s is MiB/s", "real logs (English)";
+    "mfst", "mfst's statistics, CSV", mfst: "CSV", "columns as in its source", "no log seen in public";
+    "pibenchmarks", "PiBenchmarks' Storage.sh", pibenchmarks:
+        "its output", "KB/s is KiB/s; hdparm's MB/s is MiB/s", "real logs";
+    "agnostics", "Raspberry Pi agnostics: sdtest.sh", agnostics:
+        "its output", "KB/sec is KiB/s", "no log seen in public";
+    "disk-benchmark", "disk-benchmark.sh of pi-cluster: its Markdown table", disk_benchmark:
+        "its Markdown table", "MB/s is MiB/s where iozone's figures were divided", "the table by its script";
+    "bonnie++", "bonnie++", bonnie:
+        "CSV 1.96 to 2.00, and the table", "K/sec is KiB/s; +++++ is not a result", "real logs";
+    "ioping", "ioping", ioping: "text and JSON", "MiB/s is MiB/s", "the program itself (1.3)";
+    "microsd-benchmarks", "microsd-benchmarks.sh: hdparm, dd and iozone", microsd_benchmarks:
+        "its output", "MB/s is MiB/s where iozone's figures were divided", "real logs";
+    "nvme", "nvme-cli: id-ctrl, smart-log, get-feature", nvme:
+        "text and JSON", "data units are 512 000 bytes; temperatures are kelvin",
+        "real logs (text); JSON on own fixtures";
+    "lspci", "lspci -vv", lspci: "PCIe link", "", "real logs";
+    "mmc-ios", "debugfs ios of an SD slot", mmc_ios: "bus mode", "", "real logs";
+    "mmc-utils", "mmc-utils: cid, csd, extcsd", mmc_utils: "registers", "", "own fixtures";
+    "sysfs", "registers in sysfs", sysfs: "registers", "", "real logs";
+    "figures", "tables of figures, CSV: typed, or written by `cardscope report`", figures:
+        "one figure a row", "as named: MB/s is 10^6, MiB/s 2^20", "own fixtures, own reports";
+    "table-page", "Markdown tables of results, as they are pasted", table_page:
+        "tests in rows or columns; cards in rows, columns or the heading; heads and rows without a result are named",
+        "as named: MB/s is 10^6; hdparm's is MiB/s", "own fixtures";
+    "iozone", "iozone", iozone: "its table", "kBytes/sec is KiB/s", "real logs";
+    "hdparm", "hdparm -t and -T", hdparm:
+        "-t and -T", "MB/sec is MiB/s; -T is the host's memory and no figure of the card", "real logs";
+    "dd", "dd, in any language", dd:
+        "GNU and busybox dd", "MB/s is MB/s, computed from bytes and seconds where it prints them",
+        "real logs, and both programs";
+}

@@ -2,6 +2,7 @@
 
 mod corpus;
 mod data;
+mod docs_table;
 mod layouts;
 mod real_benchmarks;
 mod real_probes;

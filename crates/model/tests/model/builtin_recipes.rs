@@ -45,12 +45,9 @@ fn every_recipe_reads_and_bears_the_name_of_its_file() {
 }
 
 #[test]
-fn the_page_on_recipes_names_each_of_them_and_every_key() {
+fn the_page_on_recipes_explains_every_key() {
     let page =
         std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/recipes.md")).unwrap();
-    for (name, _) in RECIPES.files {
-        assert!(page.contains(&format!("| `{name}` |")), "docs/recipes.md does not list {name}");
-    }
     let unknown = "name = \"x\"\n[area]\nsize = 512\n[[test]]\nnonsense = 1\n";
     let message = parse(unknown, None).unwrap_err().to_string();
     let keys: Vec<&str> =

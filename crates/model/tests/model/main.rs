@@ -5,6 +5,7 @@
 mod bad_recipes;
 mod builtin_files;
 mod builtin_recipes;
+mod docs_tables;
 mod identity_document;
 mod pibenchmarks_scores;
 mod register_collection;

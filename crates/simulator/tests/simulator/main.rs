@@ -5,6 +5,7 @@
 mod cards;
 #[path = "../common/mod.rs"]
 mod common;
+mod docs_table;
 mod faults;
 mod fidelity;
 mod ping;

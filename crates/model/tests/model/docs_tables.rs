@@ -1,0 +1,115 @@
+//! Tables of recipes, jobs and hosts in the book. `UPDATE_DOCS=1 cargo test -p cardscope-model` writes a new file's row.
+
+use cardscope_model::host::{self, HOSTS, Host};
+use cardscope_model::job::{self, Demand, JOBS, Job};
+use cardscope_model::recipe::{Aggregate, Flush, Prints, Quantity, RECIPES, Recipe, Test, parse};
+use cardscope_model::units::Size;
+use cardscope_testkit::written_docs::{compare, table};
+
+/// The words of the tests, each once, in order; `–` where there are none.
+fn distinct(tests: &[Test], words: impl Fn(&Test) -> Option<String>) -> String {
+    let mut all: Vec<String> = Vec::new();
+    for words in tests.iter().filter_map(words) {
+        if !all.contains(&words) {
+            all.push(words);
+        }
+    }
+    if all.is_empty() { "–".to_owned() } else { all.join("; ") }
+}
+
+fn loops(test: &Test) -> String {
+    if let Some(until) = test.until {
+        return format!("until ±{} %", until.ci95_percent);
+    }
+    let discarded = match test.discard_loops {
+        0 => String::new(),
+        loops => format!("{loops} discarded + "),
+    };
+    let value = match test.aggregate {
+        _ if test.loops == 1 => "",
+        Aggregate::Max => " → best",
+        Aggregate::Mean => " → mean",
+        Aggregate::Total => " → all bytes / all time",
+        Aggregate::Median => " → median",
+    };
+    format!("{discarded}{}{value}", test.loops)
+}
+
+fn flush(test: &Test) -> &'static str {
+    match test.flush {
+        Flush::None => "none",
+        Flush::Timed => "timed",
+        Flush::Untimed => "untimed",
+    }
+}
+
+/// The printed unit, and the true one where it is another.
+fn printed(prints: &Prints) -> String {
+    let bytes = match prints.quantity {
+        Quantity::BytesPerS => prints.divide,
+        Quantity::Iops | Quantity::LatencyS => return prints.unit.clone(),
+    };
+    let unit = [(1e6, "MB/s"), (1_048_576.0, "MiB/s"), (1024.0, "KiB/s"), (1e3, "kB/s")];
+    let named = unit.iter().find(|(factor, _)| *factor == bytes).map(|(_, name)| (*name).to_owned());
+    let unit = named.unwrap_or_else(|| format!("{} MB/s", bytes / 1e6));
+    if unit == prints.unit { unit } else { format!("\"{}\": {unit}", prints.unit) }
+}
+
+fn cost(recipe: &Recipe) -> String {
+    let estimate = recipe.explained().estimate;
+    let time = match estimate.seconds {
+        seconds if seconds < 120.0 => format!("{seconds:.0} s"),
+        seconds => format!("{:.0} min", seconds / 60.0),
+    };
+    format!("{time}, writes {}, reads {}", Size(estimate.bytes_written), Size(estimate.bytes_read))
+}
+
+#[test]
+fn recipes_are_listed() {
+    let recipes = RECIPES.all(|text| parse(text, None)).unwrap();
+    let speed = recipes[0].explained().estimate.card_mb_s;
+    let table = table(
+        &recipes,
+        &[
+            ("recipe", &|r: &Recipe| format!("`{}`", r.name)),
+            ("tests", &|r| r.title.clone()),
+            (&format!("one run at {speed} MB/s"), &cost),
+            ("loops → value", &|r| match r.tries {
+                1 => distinct(&r.tests, |test| Some(loops(test))),
+                tries => format!("first of {tries} tries that passes"),
+            }),
+            ("flush", &|r| distinct(&r.tests, |test| Some(flush(test).to_owned()))),
+            ("the tool prints", &|r| distinct(&r.tests, |test| test.prints.as_ref().map(printed))),
+            ("scores", &|r| r.scores.iter().map(|score| score.name.as_str()).collect::<Vec<_>>().join(", ")),
+        ],
+    );
+    compare("recipes", "recipes", &table);
+}
+
+fn demand(demand: &Demand) -> String {
+    let (name, unit) = demand.figure.words();
+    let limit = |word, value: Option<f64>| value.map(|value| format!("{name} {word} {} {unit}", value));
+    limit("at least", demand.least).or(limit("at most", demand.most)).unwrap_or_default()
+}
+
+#[test]
+fn jobs_are_listed() {
+    let columns: &[(&str, &dyn Fn(&Job) -> String)] = &[
+        ("job", &|job| format!("`{}`", job.name)),
+        ("is", &|job| job.title.clone()),
+        ("work", &|job| job.work.iter().map(|work| work.what.as_str()).collect::<Vec<_>>().join("; ")),
+        ("demands", &|job| job.demand.iter().map(demand).collect::<Vec<_>>().join("; ")),
+    ];
+    compare("jobs", "jobs", &table(&JOBS.all(job::parse).unwrap(), columns));
+}
+
+#[test]
+fn hosts_are_listed() {
+    let columns: &[(&str, &dyn Fn(&Host) -> String)] = &[
+        ("host", &|host| format!("`{}`", host.name)),
+        ("is", &|host| host.title.clone()),
+        ("reads", &|host| format!("{} MB/s", host.read_mb_s)),
+        ("writes", &|host| format!("{} MB/s", host.write_mb_s)),
+    ];
+    compare("jobs", "hosts", &table(&HOSTS.all(host::parse).unwrap(), columns));
+}

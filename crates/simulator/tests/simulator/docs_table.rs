@@ -1,0 +1,16 @@
+//! The table of simulated cards in the book. `UPDATE_DOCS=1 cargo test -p cardscope-simulator docs_table` writes a new card's
+//! row.
+
+use cardscope_model::units::Size;
+use cardscope_simulator::{Archetype, archetypes};
+use cardscope_testkit::written_docs::{compare, table};
+
+#[test]
+fn simulated_cards_are_listed() {
+    let columns: &[(&str, &dyn Fn(&Archetype) -> String)] = &[
+        ("card", &|card| format!("`{}`", card.name)),
+        ("announces", &|card| Size(card.announced_bytes).to_string()),
+        ("is", &|card| card.title.clone()),
+    ];
+    compare("simulator", "cards", &table(&archetypes().unwrap(), columns));
+}
