@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::any::TypeId;
 
-/// A target that is no simulated card, whose data cannot be lost.
+/// A device file: a simulated card has no data to lose.
 const DEVICE: &str = "/dev/sda";
 
 /// A verb that can be ordered.

@@ -30,11 +30,13 @@ pub struct Verb {
     task: Option<Task>,
 }
 
+type OptionsReader = fn(&'static str, &str, Map<String, Value>) -> Result<VerbRequest, OptionError>;
+
 /// A verb that a server runs.
 struct Task {
     command: fn() -> Command,
     defaults: fn() -> Map<String, Value>,
-    read: fn(&'static Verb, &str, Map<String, Value>) -> Result<VerbRequest, OptionError>,
+    read: OptionsReader,
 }
 
 /// A document of a verb.
@@ -122,13 +124,9 @@ impl Verb {
     ///
     /// # Errors
     /// A server does not run this verb, an option is unknown, or its value is.
-    pub fn request(
-        &'static self,
-        target: &str,
-        options: Map<String, Value>,
-    ) -> Result<VerbRequest, OptionError> {
+    pub fn request(&self, target: &str, options: Map<String, Value>) -> Result<VerbRequest, OptionError> {
         match &self.task {
-            Some(task) => (task.read)(self, target, options),
+            Some(task) => (task.read)(self.name, target, options),
             None => Err(OptionError::UnknownVerb(self.name.to_owned())),
         }
     }

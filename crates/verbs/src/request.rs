@@ -1,7 +1,6 @@
 //! Options of a verb that an API client gives, in JSON: read into the verb's own struct, and from there into arguments of the
 //! command line, by clap's description of the struct. An option that serde skips in the struct cannot be given.
 
-use crate::list::Verb;
 use cardscope_session::frame::Needs;
 use clap::{Arg, Args, Command};
 use serde::de::DeserializeOwned;
@@ -36,12 +35,12 @@ impl From<Needs> for Effect {
 /// A verb with the options that were given.
 #[derive(Debug, Clone)]
 pub struct VerbRequest {
-    /// The verb.
-    pub verb: &'static Verb,
+    pub name: &'static str,
     /// What it does with these options; of a benchmark's recipe by its name or text.
     pub effect: Effect,
     /// The options that were given, as the verb's struct has them.
     pub options: Map<String, Value>,
+    command: Command,
 }
 
 /// Why options are refused.
@@ -71,8 +70,7 @@ pub enum OptionError {
 impl VerbRequest {
     /// Arguments of the command line. A value stands in one argument with its name, so that none begins another option.
     pub fn arguments(&self) -> Vec<String> {
-        let command = self.verb.command().unwrap_or_default();
-        command.get_arguments().flat_map(|arg| self.argument(arg)).collect()
+        self.command.get_arguments().flat_map(|arg| self.argument(arg)).collect()
     }
 
     fn argument(&self, arg: &Arg) -> Vec<String> {
@@ -99,27 +97,27 @@ fn plain(value: &Value) -> String {
 /// # Errors
 /// An option is unknown, or its value is.
 pub(crate) fn read<R: Args + Serialize + DeserializeOwned>(
-    verb: &'static Verb,
+    verb: &'static str,
     target: &str,
     given: Map<String, Value>,
     effect: impl FnOnce(&R) -> Effect,
 ) -> Result<VerbRequest, OptionError> {
-    let invalid = |reason: String| OptionError::Invalid { verb: verb.name, reason };
-    let command = R::augment_args(Command::new(verb.name));
-    let mut all = defaults::<R>(verb.name, target).map_err(invalid)?;
+    let invalid = |reason: String| OptionError::Invalid { verb, reason };
+    let command = R::augment_args(Command::new(verb));
+    let mut all = defaults::<R>(verb, target).map_err(invalid)?;
     let mut names = Vec::new();
     for (name, value) in given.into_iter().filter(|(_, value)| !value.is_null()) {
         let positional = command.get_positionals().any(|arg| *arg.get_id() == name);
         match all.get_mut(&name).filter(|_| !positional) {
             Some(default) => *default = value,
-            None => return Err(OptionError::UnknownOption { verb: verb.name, option: name }),
+            None => return Err(OptionError::UnknownOption { verb, option: name }),
         }
         names.push(name);
     }
     let request = R::deserialize(Value::Object(all)).map_err(|e| invalid(e.to_string()))?;
     let mut options = fields(&request);
     options.retain(|name, _| names.contains(name));
-    Ok(VerbRequest { verb, effect: effect(&request), options })
+    Ok(VerbRequest { name: verb, effect: effect(&request), options, command })
 }
 
 /// Options that an API client may give, with the values that they have otherwise.

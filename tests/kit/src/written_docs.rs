@@ -22,8 +22,11 @@ pub fn compare(page: &str, name: &str, table: &str) {
     assert!(text == expected, "docs/{page}.md is out of date: run UPDATE_DOCS=1 with this test");
 }
 
+/// Title of a column, and its cell of a row.
+pub type Column<'a, T> = (&'a str, &'a dyn Fn(&T) -> String);
+
 /// A Markdown table: each column has a head and the cell of a row.
-pub fn table<T>(rows: &[T], columns: &[(&str, &dyn Fn(&T) -> String)]) -> String {
+pub fn table<T>(rows: &[T], columns: &[Column<T>]) -> String {
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let head = line(columns.iter().map(|(head, _)| (*head).to_owned()).collect());
     let rule = line(columns.iter().map(|_| "---".to_owned()).collect());

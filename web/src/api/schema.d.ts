@@ -520,55 +520,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/verbs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Verbs that can be ordered, with what they do to a card and their options. */
+        get: operations["verbs_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description Something attached to a card. */
-        Attachment: {
-            /** @description Its name. */
-            name: string;
-            /** @description Its media type. */
-            media_type: string;
-            /** @description Hash of its bytes, by which it is fetched. */
-            hash: string;
-            /** @description More about it. */
-            note?: string | null;
+        /** @description A value that an option may have. */
+        AllowedValue: {
+            value: string;
+            help?: string | null;
         };
-        /** @description Options of `bench`. */
-        Bench: {
-            /**
-             * @description A recipe by its name.
-             * @default null
-             */
-            recipe: string | null;
-            /**
-             * @description A recipe of one's own, in TOML, in place of a name.
-             * @default null
-             */
-            recipe_text: string | null;
-            /**
-             * Format: int32
-             * @description Number of runs, 1000 at most.
-             * @default null
-             */
-            runs: number | null;
-            /**
-             * @description Only these tests.
-             * @default []
-             */
-            only: string[];
-            /**
-             * Format: int64
-             * @description Size of the test area in bytes.
-             * @default null
-             */
-            size_bytes: number | null;
+        /** @description A photograph, receipt or other file that is attached to a card, a unit or a session. */
+        Attachment: {
+            /** @description File name. */
+            name: string;
+            /** @description Media type: `image/jpeg`. */
+            media_type: string;
+            /** @description BLAKE3 of its bytes, in hex. */
+            hash: string;
+            /** @description Remark of the user. */
+            note?: string | null;
         };
         /** @description A card with all that is known of it. */
         Card: {
             /** @description Its row in the list. */
-            card: components["schemas"]["CardRow"];
+            card: components["schemas"]["CardOverview"];
             /** @description Facts by their words, with those that are not known. */
             facts: components["schemas"]["Fact"][];
             /** @description What happened to it. */
@@ -604,11 +596,11 @@ export interface components {
             /** @description Its name, as the list of devices has it. */
             object?: string | null;
         };
-        /** @description A card in a list. */
-        CardRow: {
-            /** @description Its name in the archive. */
+        /** @description A card in a list that is searched and sorted. */
+        CardOverview: {
+            /** @description Name in the archive. */
             id: string;
-            /** @description What it is called. */
+            /** @description What people call it. */
             title: string;
             /** @description The name on it. */
             brand?: string | null;
@@ -619,11 +611,11 @@ export interface components {
              * @description Bytes that it announces.
              */
             capacity_bytes?: number | null;
-            /** @description Its capacity in three digits: `256 GB`; empty where unknown. */
+            /** @description Capacity in three digits: `256 GB`; empty where unknown. */
             capacity: string;
             /** @description Marks printed on it. */
             marks: string[];
-            verdict?: components["schemas"]["Verdict"] | null;
+            verdict?: components["schemas"]["NewestVerdict"] | null;
             price?: components["schemas"]["Price"] | null;
             /**
              * Format: double
@@ -649,13 +641,13 @@ export interface components {
             first?: string | null;
             /** @description When it was last measured. */
             last?: string | null;
-            /** @description Whether it comes with the program: a card of a published report. */
+            /** @description True for a card of a published report, which comes with the program. */
             published: boolean;
-            /** @description Whether it is a simulated card, or a device that is none. */
+            /** @description True for a simulated card, or a device that is none. */
             simulated: boolean;
             /** @description What it is where it is not a card: `simulated`, `loop device`. */
             not_card?: string | null;
-            /** @description Mean speed by test over all counted runs, MB/s. */
+            /** @description Mean speed in MB/s by test, over all counted runs under all settings. */
             speeds: {
                 [key: string]: number;
             };
@@ -669,7 +661,7 @@ export interface components {
             /** @description The first of the window. */
             offset: number;
             /** @description The window. */
-            cards: components["schemas"]["CardRow"][];
+            cards: components["schemas"]["CardOverview"][];
             /** @description Brands that there are. */
             brands: string[];
             /** @description Marks that there are. */
@@ -681,79 +673,50 @@ export interface components {
             /** @description Whether of any card it is known what was paid. */
             priced: boolean;
         };
-        /** @description Options of `check`. */
-        Check: {
-            /**
-             * Format: int32
-             * @description Time limit in seconds.
-             * @default null
-             */
-            budget_s: number | null;
-            /**
-             * @description Text printed on the card.
-             * @default null
-             */
-            label: string | null;
-            /**
-             * @description Write nothing.
-             * @default false
-             */
-            read_only: boolean;
-            /**
-             * @description Overwrite without saving. All data on the card are lost.
-             * @default false
-             */
-            erase: boolean;
-            /**
-             * @description Capacity and marks only.
-             * @default false
-             */
-            marks: boolean;
+        /** @description A card, stick or reader; its reason without the advice. */
+        Device: components["schemas"]["DeviceInfo"] & {
+            /** @description What to do about the reason. */
+            advice?: string | null;
+            /** @description The task that runs or waits on it. */
+            task?: string | null;
         };
-        /** @description A card, stick or reader. */
-        Device: {
-            /** @description Kernel name: `sdb`. */
+        /** @description A whole device. */
+        DeviceInfo: {
+            /** @description Kernel name: `mmcblk0`, `sda`. */
             name: string;
-            /** @description Device file; also the target to order a test with, and the name to type back. */
+            /** @description Path of the device file. */
             path: string;
-            /**
-             * @description Name of the very card in it: device number, disk sequence, size and registers. An order, an unmounting and a restoring
-             *     carry it back. Null where the system has no number for the device.
-             */
+            /** @description Name of the very card in it, to which `--object` holds a test; `None` where sysfs has no number for the device. */
             object?: string | null;
             /**
              * Format: int64
-             * @description Bytes that it announces; 0 for an empty slot.
+             * @description Bytes it announces; 0 for an empty slot, `None` where the system does not say.
              */
             bytes?: number | null;
             /** @description How it is attached: `mmc`, `usb`, `nvme` … */
             bus: string;
-            /** @description What it says it is. */
+            /** @description What card, reader or disk says it is. */
             model?: string | null;
-            /** @description Whether it can be taken out. */
+            /** @description True for what can be taken out: cards, USB sticks, cards in adapters. */
             removable: boolean;
-            /** @description Whether it takes no writes. */
+            /** @description True where it takes no writes. */
             read_only: boolean;
-            /** @description Whether it is a reader without a card. */
+            /** @description True for a slot of a reader without a card in it. */
             empty: boolean;
-            /** @description Its partitions, in order. */
+            /** @description Partitions in order. */
             partitions: components["schemas"]["Partition"][];
-            /** @description File system over the whole of it. */
+            /** @description A file system over the whole device, where it could be read. */
             filesystem?: string | null;
-            /** @description Where the whole of it is mounted. */
+            /** @description Where the whole device is mounted. */
             mounted_at: string[];
-            /** @description Whether it or a partition is mounted. */
+            /** @description True where the device or anything on it is mounted. */
             mounted: boolean;
-            /** @description Whether it may be tested. */
+            /** @description True where no guard stands against writing to it. */
             safe: boolean;
-            /** @description Why it may not. */
+            /** @description Why it is not safe: cause and advice in one sentence. */
             reason?: string | null;
-            /** @description What to do about that. */
-            advice?: string | null;
-            /** @description Whether it can be unmounted from here. */
+            /** @description True where it is unsafe for its mounts alone, can be taken out, and may be unmounted from here. */
             can_unmount: boolean;
-            /** @description The task that runs or waits on it. */
-            task?: string | null;
         };
         /** @description Devices that are present. */
         Devices: {
@@ -764,8 +727,11 @@ export interface components {
             /** @description Simulated cards to try without one. */
             examples: components["schemas"]["SimulatedLine"][];
         };
-        /** @description Options of `endure`, which has none here. */
-        Endure: Record<string, never>;
+        /**
+         * @description What a verb does to the data on the card.
+         * @enum {string}
+         */
+        Effect: "reads" | "preserves" | "restores" | "loses";
         /** @description An event in the life of one unit. */
         Event: {
             /** @description When: `YYYY`, `YYYY-MM` or `YYYY-MM-DD`; `None` where nobody remembers. */
@@ -807,8 +773,6 @@ export interface components {
              */
             mb_s: number;
         };
-        /** @description Options of `format`, which has none here. */
-        Format: Record<string, never>;
         /** @description A conclusion in two sentences; the document has its evidence. */
         Found: {
             /** @description `note`, `hint` or `bad`. */
@@ -909,24 +873,9 @@ export interface components {
             hosts: components["schemas"]["Named"][];
         };
         /** @description What a test saved before it overwrote it. */
-        Journal: {
+        Journal: components["schemas"]["WaitingJournal"] & {
             /** @description Its name for an order to restore. */
             name: string;
-            /** @description The target of the test. */
-            target: string;
-            /** @description The card, where it was known. */
-            card?: string | null;
-            /** @description When the test began. */
-            began: string;
-            /**
-             * Format: int64
-             * @description Bytes saved.
-             */
-            saved_bytes: number;
-            /** @description `waits`, `running`, `restored`, or what is wrong with it. */
-            state: string;
-            /** @description What to type at a terminal. */
-            command?: string | null;
         };
         /** @description Journals that wait for their cards. */
         Journals: {
@@ -954,25 +903,6 @@ export interface components {
             html: string;
             /** @description The document that it was made of. */
             document: Record<string, never>;
-        };
-        /** @description Options of `map`. */
-        Map: {
-            /**
-             * Format: int32
-             * @description Time limit in seconds.
-             * @default null
-             */
-            budget_s: number | null;
-            /**
-             * @description Write nothing.
-             * @default false
-             */
-            read_only: boolean;
-            /**
-             * @description Overwrite without saving. All data on the card are lost.
-             * @default false
-             */
-            erase: boolean;
         };
         /** @description How far a verb is. */
         Moment: {
@@ -1063,41 +993,56 @@ export interface components {
              */
             about: string | null;
         };
-        /** @description A test that is ordered. */
-        Order: components["schemas"]["What"] & {
-            /** @description Device file as the list of devices has it, or a simulated card: `sim:NAME?key=value&…`. */
-            target: string;
-            /** @description Name of the very card in the device, as the list of devices has it; not for a simulated card. */
-            object?: string | null;
-            /** @description The device file typed back, where the card's data are lost. */
-            confirm?: string | null;
+        /** @description The newest verdict on a card. */
+        NewestVerdict: {
+            /** @description The answer of its page. */
+            text: string;
+            /** @description The word in capitals that it begins with. */
+            word: string;
+            /** @description How good it is. */
+            tone: components["schemas"]["Tone"];
+            /** @description The session. */
+            session: string;
         };
-        /** @description A partition. */
+        /** @description An option of a verb. */
+        OptionDescription: {
+            /** @description The name in orders: `read_only`, `budget` … */
+            name: string;
+            kind: components["schemas"]["OptionKind"];
+            /** @description The value takes several of these, as an array. */
+            repeatable: boolean;
+            /** @description The value as the command line calls it: `SIZE`, `TEST` … */
+            placeholder?: string | null;
+            help: string;
+            /** @description As the command line takes it. */
+            default?: string | null;
+            /** @description All values that are allowed; empty where any is. */
+            values: components["schemas"]["AllowedValue"][];
+            effect?: components["schemas"]["Effect"] | null;
+            /** @description Options that cannot be given with this one. */
+            conflicts: string[];
+        };
+        /**
+         * @description The type of an option's value.
+         * @enum {string}
+         */
+        OptionKind: "flag" | "integer" | "number" | "size" | "share" | "time" | "text";
+        /** @description A partition of a listed device. */
         Partition: {
-            /** @description Kernel name: `sdb1`. */
+            /** @description Kernel name: `sda1`. */
             name: string;
             /**
              * Format: int64
              * @description Bytes.
              */
             bytes?: number | null;
-            /** @description What is in it. */
+            /** @description File system, swap or volume in it, where that could be read. */
             filesystem?: string | null;
             /** @description Where it is mounted. */
             mounted_at: string[];
         };
         /** @description A card's place. */
-        Place: {
-            /**
-             * Format: int32
-             * @description From 1; equal scores share one.
-             */
-            place: number;
-            /**
-             * Format: int32
-             * @description From 1; within one no card is notably worse than its first, or not for sure.
-             */
-            tier: number;
+        Place: components["schemas"]["Placement"] & {
             /** @description The card's id. */
             card: string;
             /** @description The card's title. */
@@ -1109,17 +1054,30 @@ export interface components {
             score: number;
             /** @description Its 95 % interval. */
             ci95?: number[] | null;
-            /**
-             * Format: double
-             * @description Chance that it is the best of all.
-             */
-            probability_best: number;
             price?: components["schemas"]["Price"] | null;
             /**
              * Format: double
              * @description Points of the score for one unit of currency.
              */
             per_price?: number | null;
+        };
+        /** @description Place of a card in an order. */
+        Placement: {
+            /**
+             * Format: int32
+             * @description From 1, by value; equal values share one.
+             */
+            place: number;
+            /**
+             * Format: int32
+             * @description From 1, of at most eight cards: cards of one tier differ by less than is notable, or not for sure.
+             */
+            tier: number;
+            /**
+             * Format: double
+             * @description Chance that it is the best of all, 0 to 1.
+             */
+            probability_best: number;
         };
         /** @description What was paid. */
         Price: {
@@ -1245,49 +1203,39 @@ export interface components {
             /** @description The recipes, by name. */
             recipes: components["schemas"]["RecipeLine"][];
         };
-        /** @description Options of `restore`. */
-        Restore: {
-            /** @description The journal's name, as the list of journals has it. */
-            journal: string;
-        };
-        /** @description A session with its page. */
-        Session: {
+        /** @description A session with its page; the document in the words of docs/results.md. */
+        Session: components["schemas"]["Made"] & {
             /** @description Its name. */
             session: string;
             /** @description The verb, or `import`. */
             kind: string;
-            /** @description The first line of its page. */
-            answer: string;
-            /** @description How good that is. */
-            tone: components["schemas"]["Tone"];
-            /** @description Its page as a fragment of HTML. */
-            html: string;
             /** @description Its page as a tree of blocks. */
             page: Record<string, never>;
-            /** @description Its document, in the words of docs/results.md. */
-            document: Record<string, never>;
         };
         /** @description A session in a list. */
-        SessionLine: {
-            /** @description Its name. */
+        SessionLine: components["schemas"]["SessionOverview"] & {
+            /** @description The answer of its page, or how many runs it has. */
+            answer: string;
+        };
+        /** @description A session in a list. */
+        SessionOverview: {
+            /** @description Name in the archive. */
             session: string;
             /** @description When it began, UTC. */
             started_at: string;
             /** @description The target as it was named. */
             target: string;
-            /** @description The card's title, where it has one. */
+            /** @description The card as the archive calls it. */
             title?: string | null;
-            /** @description `bench`, `check`, `import` … */
+            /** @description `bench` or another verb that measured it, `import` for a log of another tool. */
             kind: string;
             /** @description The recipe of a benchmark. */
             recipe?: string | null;
-            /** @description `complete`, `interrupted`, `failed`, `running` or `crashed`. */
+            /** @description `complete`, `interrupted`, `failed`, `running`, or `crashed` where its process ended without a word. */
             state: string;
-            /** @description What came of it. */
-            answer: string;
-            /** @description How good that is. */
+            /** @description How good its answer is. */
             tone: components["schemas"]["Tone"];
-            /** @description The check that it is a part of. */
+            /** @description The session of the check that it is a part of. */
             part_of?: string | null;
         };
         /** @description A window of the sessions, newest first. */
@@ -1346,30 +1294,6 @@ export interface components {
          * @enum {string}
          */
         State: "queued" | "running" | "stopping" | "complete" | "failed" | "interrupted";
-        /** @description Options of `sustain`. */
-        Sustain: {
-            /**
-             * @description Write rather than read. All data on the card are lost.
-             * @default false
-             */
-            write: boolean;
-            /**
-             * @description At random rather than in order.
-             * @default false
-             */
-            random: boolean;
-            /**
-             * Format: int32
-             * @description Minutes that it takes.
-             * @default null
-             */
-            minutes: number | null;
-            /**
-             * @description `active`, `passive` …
-             * @default null
-             */
-            cooling: string | null;
-        };
         /** @description A test that was ordered. */
         Task: {
             /** @description Its name. */
@@ -1418,6 +1342,15 @@ export interface components {
             /** @description The task. */
             task: string;
         };
+        /** @description A test that is ordered. */
+        TaskRequest: components["schemas"]["VerbRequest"] & {
+            /** @description Device file as the list of devices has it, or a simulated card: `sim:NAME?key=value&…`. */
+            target: string;
+            /** @description Name of the very card in the device, as the list of devices has it; not for a simulated card. */
+            object?: string | null;
+            /** @description The device file typed back, where the card's data are lost. */
+            confirm?: string | null;
+        };
         /** @description Tasks, newest first. */
         Tasks: {
             /** @description The tasks. */
@@ -1440,87 +1373,247 @@ export interface components {
              */
             bytes: number;
         };
-        /** @description The newest verdict on a card. */
-        Verdict: {
-            /** @description The answer of its page. */
-            text: string;
-            /** @description The word in capitals that it begins with. */
-            word: string;
-            /** @description How good it is. */
-            tone: components["schemas"]["Tone"];
-            /** @description The session. */
-            session: string;
-        };
-        /** @description Options of `verify`. */
-        Verify: {
-            /**
-             * @description Overwrite and read back every block. All data on the card are lost.
-             * @default false
-             */
-            full: boolean;
-            /**
-             * @description Look behind larger caches.
-             * @default false
-             */
-            thorough: boolean;
-            /**
-             * @description Overwrite without saving. All data on the card are lost.
-             * @default false
-             */
-            erase: boolean;
-            /**
-             * @description Text printed on the card.
-             * @default null
-             */
-            label: string | null;
-            /**
-             * Format: int32
-             * @description Time limit in seconds.
-             * @default null
-             */
-            budget_s: number | null;
+        /** @description A verb that can be ordered. */
+        VerbDescription: {
+            /** @description The name in orders: `check`, `verify` … */
+            name: string;
+            title: string;
+            /** @description A sentence, without a full stop. */
+            about: string;
+            /** @description What it does to a card without any option. */
+            effect: components["schemas"]["Effect"];
+            options: components["schemas"]["OptionDescription"][];
         };
         /** @description A verb with its options. */
-        What: {
-            /** @description The whole visit. */
-            options: components["schemas"]["Check"];
+        VerbRequest: {
             /** @enum {string} */
             verb: "check";
+            options?: {
+                /** @description Condition of the card and its setup, e.g. reader=internal (repeatable) */
+                conditions?: string[] | null;
+                /** @description Seed for positions, order and data; the same seed repeats a run */
+                seed?: number | null;
+                /** @description Write nothing; skip every test that needs writes, the capacity test included */
+                read_only?: boolean | null;
+                /** @description Overwrite the card without saving its data, which leaves time for more tests. All data on it is lost (asks first) */
+                erase?: boolean | null;
+                /** @description Test capacity and marks only; with --erase in the conditions of the specification, which fills the card and takes at least 20 minutes more (no time limit unless --budget is given) */
+                marks?: boolean | null;
+                /** @description Text printed on the card, to be checked, e.g. "256GB U3 A2 V30 'up to 160 MB/s'" */
+                label?: string | null;
+                /** @description Time limit, restoring included, e.g. 90s, 3m, 1h; tests that did not fit are listed */
+                budget?: number | string | null;
+                /** @description Write at most this much, restoring not counted, e.g. 4G [default: 256M in a directory on the disk that holds the running system] */
+                max_write?: number | string | null;
+            };
         } | {
-            /** @description Is the capacity real? */
-            options: components["schemas"]["Verify"];
             /** @enum {string} */
             verb: "verify";
+            options?: {
+                /** @description Condition of the card and its setup, e.g. reader=internal (repeatable) */
+                conditions?: string[] | null;
+                /** @description Seed for positions, order and data; the same seed repeats a run */
+                seed?: number | null;
+                /** @description Time limit, restoring included, e.g. 90s, 3m, 1h; tests that did not fit are listed */
+                budget?: number | string | null;
+                /** @description Write at most this much, restoring not counted, e.g. 4G [default: 256M in a directory on the disk that holds the running system] */
+                max_write?: number | string | null;
+                /** @description Overwrite and read back every block. All data on the card is lost, unless --backup saves it */
+                full?: boolean | null;
+                /** @description Quick test: look behind caches of up to 2 GiB (512 MiB otherwise); writes up to four times as much */
+                thorough?: boolean | null;
+                /** @description Quick test: overwrite the card without saving its data, in half the time. All data on it is lost */
+                erase?: boolean | null;
+                /** @description Write nothing; reread what an earlier --full or --files wrote */
+                read_only?: boolean | null;
+                /** @description With --full: continue where an earlier pass on this card stopped */
+                resume?: boolean | null;
+                /** @description With --full: write everything before reading it back, instead of range by range */
+                two_passes?: boolean | null;
+                /** @description Text printed on the card, to be checked, e.g. "1TB U3 A2 'up to 95 MB/s'" */
+                label?: string | null;
+            };
         } | {
-            /** @description How fast is it? */
-            options: components["schemas"]["Bench"];
             /** @enum {string} */
             verb: "bench";
+            options?: {
+                /** @description Condition of the card and its setup, e.g. reader=internal (repeatable) */
+                conditions?: string[] | null;
+                /** @description Seed for positions, order and data; the same seed repeats a run */
+                seed?: number | null;
+                /** @description Time limit, restoring included, e.g. 90s, 3m, 1h; tests that did not fit are listed */
+                budget?: number | string | null;
+                /** @description Write at most this much, restoring not counted, e.g. 4G [default: 256M in a directory on the disk that holds the running system] */
+                max_write?: number | string | null;
+                /** @description Recipe: quick, kdiskmark, cdm8-default, another of `cardscope recipes`, or the path of a TOML file */
+                recipe?: string | null;
+                /** @description Number of runs of the whole recipe, 1000 at most */
+                runs?: number | null;
+                /** @description Only these tests, e.g. "RND4K Q32T1 read" (repeatable) */
+                only?: string[] | null;
+                /** @description Size of the test area, e.g. 1G */
+                size?: number | string | null;
+                /** @description A recipe of one's own, in TOML, in place of a name */
+                recipe_text?: string | null;
+            };
         } | {
-            /** @description What is inside? */
-            options: components["schemas"]["Map"];
             /** @enum {string} */
             verb: "map";
+            options?: {
+                /** @description Condition of the card and its setup, e.g. reader=internal (repeatable) */
+                conditions?: string[] | null;
+                /** @description Seed for positions, order and data; the same seed repeats a run */
+                seed?: number | null;
+                /** @description Time limit, restoring included, e.g. 90s, 3m, 1h; tests that did not fit are listed */
+                budget?: number | string | null;
+                /** @description Write at most this much, restoring not counted, e.g. 4G [default: 256M in a directory on the disk that holds the running system] */
+                max_write?: number | string | null;
+                /** @description Write nothing; measure only what reads show */
+                read_only?: boolean | null;
+                /** @description Also test the start of the card, where partition table and FAT are (saved and restored) */
+                fat?: boolean | null;
+                /** @description Overwrite this region without saving its data, and nothing outside of it, e.g. 1G+512M */
+                region?: string | null;
+                /** @description Overwrite the card without saving its data, and write through to the end of its cache. All data on it is lost */
+                erase?: boolean | null;
+                /** @description Stop looking for the end of the cache after this much, e.g. 8G [default: 64M where the data is preserved] */
+                cache?: number | string | null;
+                /** @description Search open blocks in units of this size instead of the measured erase block, e.g. 2M (-e of flashbench) */
+                unit?: number | string | null;
+                /** @description Also measure the tables of flashbench (-a, -f, -O, scatter), and print them in its layout */
+                flashbench?: boolean | null;
+                /** @description Run only this part (repeatable): boundaries, read-curve, planes, queue, axis, page-writes, open-blocks, fat, span, write-curve, cache */
+                only?: string[] | null;
+                /** @description With --erase: format the card with each file system that this machine has, and measure small writes on it */
+                try_file_systems?: boolean | null;
+            };
         } | {
-            /** @description Does its speed last? */
-            options: components["schemas"]["Sustain"];
             /** @enum {string} */
             verb: "sustain";
+            options?: {
+                /** @description Condition of the card and its setup, e.g. reader=internal (repeatable) */
+                conditions?: string[] | null;
+                /** @description Seed for positions, order and data; the same seed repeats a run */
+                seed?: number | null;
+                /** @description Only read */
+                read?: boolean | null;
+                /** @description Overwrite until the speed is steady, pause, write again, read. A device needs --erase or --region */
+                write?: boolean | null;
+                /** @description Write and read in turn */
+                mixed?: boolean | null;
+                /**
+                 * @description 1 MiB sequential, or 4 KiB random
+                 * @enum {string|null}
+                 */
+                pattern?: "seq" | "rnd" | null;
+                /** @description Time limit, e.g. 90s, 10m, 2h; heat needs 5 to 70 minutes to show */
+                duration?: number | string | null;
+                /** @description Move at most this much, e.g. 64G, besides a few small reads */
+                bytes?: number | string | null;
+                /** @description Overwrite this region without saving its data, and nothing outside of it, e.g. 1G+32G */
+                region?: string | null;
+                /** @description Overwrite the card without saving its data. All data on it is lost */
+                erase?: boolean | null;
+                /** @description Size of the file in a directory, e.g. 8G */
+                size?: number | string | null;
+                /** @description Cooling, for comparisons: active, passive … */
+                cooling?: string | null;
+                /** @description Part that is cooled: card, reader, host-controller, soc */
+                cooling_of?: string | null;
+                /** @description Stop when the card reaches this temperature, in °C */
+                max_celsius?: number | null;
+                /** @description Write at most this much in total, e.g. 16G [default: 256M in a directory on the disk that holds the running system] */
+                max_write?: number | string | null;
+            };
         } | {
-            /** @description Wear until failure. */
-            options: components["schemas"]["Endure"];
-            /** @enum {string} */
-            verb: "endure";
-        } | {
-            /** @description The SD Association's layout. */
-            options: components["schemas"]["Format"];
             /** @enum {string} */
             verb: "format";
+            options?: {
+                /** @description Condition of the card and its setup, e.g. reader=internal (repeatable) */
+                conditions?: string[] | null;
+                /** @description Seed for positions, order and data; the same seed repeats a run */
+                seed?: number | null;
+                /** @description Write only partition table and file system (default) */
+                quick?: boolean | null;
+                /** @description Overwrite every byte of the card first, with incompressible data (state "overwritten") */
+                overwrite?: boolean | null;
+                /** @description Discard all blocks of the card first (state "trimmed"); reports if the card does not support it */
+                discard?: boolean | null;
+                /** @description Volume name, up to 11 characters */
+                label?: string | null;
+                /** @description End the partition on a whole cylinder, like SDFormatter's option of that name; a few old hosts need it */
+                size_adjustment?: boolean | null;
+                /** @description Align the data area to this instead of the capacity's boundary unit, e.g. a measured 12M or 24M */
+                boundary?: number | string | null;
+                /** @description Partition only the real capacity of a fake, as the last `verify` of this card found, or --real states */
+                limit_to_real?: boolean | null;
+                /** @description Real capacity of the card, from its start */
+                real?: number | string | null;
+            };
         } | {
-            /** @description Put back what an interrupted test saved. */
-            options: components["schemas"]["Restore"];
+            /** @enum {string} */
+            verb: "endure";
+            options?: {
+                /** @description Condition of the card and its setup, e.g. reader=internal (repeatable) */
+                conditions?: string[] | null;
+                /** @description Wear out only this much from the start of the card, e.g. 1G */
+                span?: number | string | null;
+                /** @description Stop after N rounds, earlier runs included */
+                rounds?: number | null;
+                /** @description Stop when this share of the sectors is bad, e.g. 10% or 0.1 */
+                until?: number | string | null;
+                /** @description Continue the interrupted run on this card */
+                resume?: boolean | null;
+                /** @description Wait this long for a card that went away */
+                wait?: number | string | null;
+                /** @description Start no round that would end after this time, e.g. 90s, 3m, 1h */
+                budget?: number | string | null;
+                /** @description Start no round that would write more than this in total, e.g. 100G */
+                max_write?: number | string | null;
+                /** @description Seed for positions, order and data; the same seed repeats a run */
+                seed?: number | null;
+            };
+        } | {
             /** @enum {string} */
             verb: "restore";
+            options?: {
+                /** @description The journal's name, as the list of journals has it */
+                journal?: string | null;
+            };
+        };
+        /** @description Verbs that can be ordered, in the order of a menu. */
+        Verbs: {
+            verbs: components["schemas"]["VerbDescription"][];
+        };
+        /** @description A journal that waits. */
+        WaitingJournal: {
+            /** @description Its file. */
+            file: string;
+            /** @description The target as it was named. */
+            target: string;
+            /** @description What the card calls itself, where it does. */
+            card?: string | null;
+            /**
+             * Format: int64
+             * @description Bytes that the card announces.
+             */
+            announced_bytes: number;
+            /** @description When its test began, UTC. */
+            began: string;
+            /**
+             * Format: int64
+             * @description Bytes of the card that it holds.
+             */
+            saved_bytes: number;
+            /** @description What is with it: `waits`, `running` where its test goes on, or why it cannot be used. */
+            state: string;
+            /**
+             * Format: int32
+             * @description The process that uses it.
+             */
+            process?: number | null;
+            /** @description The command that puts it back. */
+            command?: string | null;
         };
         /** @description A part of a job. */
         Workload: {
@@ -3267,7 +3360,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Order"];
+                "application/json": components["schemas"]["TaskRequest"];
             };
         };
         responses: {
@@ -3665,6 +3758,52 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The archive or a device cannot be read or written */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    verbs_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Verbs"];
+                };
+            };
+            /** @description The token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The Host or the Origin is not ours */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -31,9 +31,10 @@ export function verbLabel(name: string): string {
   return verbs.find(name)?.title ?? name;
 }
 
-/** The beginning of an option's help: "Time limit" of "Time limit, restoring included, e.g. 90s". */
+/** An option's name in words: "Max writes" of `max_writes`. */
 export function optionLabel(option: VerbOption): string {
-  return /^(?:\w+(?=:)|[^,;.(]+)/.exec(option.help)?.[0].trim() ?? option.name;
+  const words = option.name.replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 /** What was typed or chosen, as an order has it. */

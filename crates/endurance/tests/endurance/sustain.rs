@@ -148,7 +148,7 @@ fn the_sandisk_express_falls_to_a_third_after_a_third_of_its_capacity() {
 fn somebody_else_on_the_bus_is_no_fault_of_the_card() {
     let found =
         run("sim:lexar-16g-c10?disturb_every_s=20&disturb_for_s=4&disturb_share=0.5", Work::Write, 200);
-    let other = found.interference.clone().unwrap();
+    let other = found.interference.unwrap();
     assert!((other.ping_ratio - 2.0).abs() < 0.3, "{other:?}");
     assert!(found.cache_bytes.status == Status::AtLeast && found.throttling.is_none(), "{:?}", found.events);
 }

@@ -4,7 +4,7 @@ use cardscope_model::host::{self, HOSTS, Host};
 use cardscope_model::job::{self, Demand, JOBS, Job};
 use cardscope_model::recipe::{Aggregate, Flush, Prints, Quantity, RECIPES, Recipe, Test, parse};
 use cardscope_model::units::Size;
-use cardscope_testkit::written_docs::{compare, table};
+use cardscope_testkit::written_docs::{Column, compare, table};
 
 /// The words of the tests, each once, in order; `–` where there are none.
 fn distinct(tests: &[Test], words: impl Fn(&Test) -> Option<String>) -> String {
@@ -94,7 +94,7 @@ fn demand(demand: &Demand) -> String {
 
 #[test]
 fn jobs_are_listed() {
-    let columns: &[(&str, &dyn Fn(&Job) -> String)] = &[
+    let columns: &[Column<Job>] = &[
         ("job", &|job| format!("`{}`", job.name)),
         ("is", &|job| job.title.clone()),
         ("work", &|job| job.work.iter().map(|work| work.what.as_str()).collect::<Vec<_>>().join("; ")),
@@ -105,7 +105,7 @@ fn jobs_are_listed() {
 
 #[test]
 fn hosts_are_listed() {
-    let columns: &[(&str, &dyn Fn(&Host) -> String)] = &[
+    let columns: &[Column<Host>] = &[
         ("host", &|host| format!("`{}`", host.name)),
         ("is", &|host| host.title.clone()),
         ("reads", &|host| format!("{} MB/s", host.read_mb_s)),

@@ -123,7 +123,7 @@ impl Tasks {
     pub(crate) fn take(self: &Arc<Self>, ready: Ready) -> Result<Task, Failure> {
         let task = Task {
             id: Uuid::now_v7().to_string(),
-            verb: ready.request.verb.verb.name.to_owned(),
+            verb: ready.request.verb.name.to_owned(),
             target: ready.request.target.clone(),
             title: ready.title.clone(),
             queued_at: now(),
@@ -221,7 +221,7 @@ impl Tasks {
 
     /// One from its start to its end.
     fn run(self: &Arc<Self>, id: &str, ready: &Ready) {
-        let mut arguments: Vec<OsString> = vec![ready.request.verb.verb.name.into()];
+        let mut arguments: Vec<OsString> = vec![ready.request.verb.name.into()];
         arguments.extend(ready.arguments.iter().cloned());
         arguments.extend(["--json", "--events"].map(OsString::from));
         // The last look before the program's own: it may have waited for hours.

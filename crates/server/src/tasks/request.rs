@@ -85,7 +85,7 @@ mod tests {
     fn an_order_becomes_arguments_none_of_which_can_be_another_option() {
         let options = json!({ "budget": 60, "label": "--archive=/etc/x", "erase": true });
         let request = request("check", options).unwrap();
-        assert_eq!(request.verb.arguments(), ["--budget=60", "--erase", "--label=--archive=/etc/x"]);
+        assert_eq!(request.verb.arguments(), ["--erase", "--label=--archive=/etc/x", "--budget=60"]);
         assert_eq!(request.verb.effect, Effect::Loses);
     }
 

@@ -3,11 +3,11 @@
 
 use cardscope_model::units::Size;
 use cardscope_simulator::{Archetype, archetypes};
-use cardscope_testkit::written_docs::{compare, table};
+use cardscope_testkit::written_docs::{Column, compare, table};
 
 #[test]
 fn simulated_cards_are_listed() {
-    let columns: &[(&str, &dyn Fn(&Archetype) -> String)] = &[
+    let columns: &[Column<Archetype>] = &[
         ("card", &|card| format!("`{}`", card.name)),
         ("announces", &|card| Size(card.announced_bytes).to_string()),
         ("is", &|card| card.title.clone()),

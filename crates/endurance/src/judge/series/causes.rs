@@ -5,7 +5,7 @@ use super::stalls::{Bursts, Stalls, interference, removed, shortest, stalls, tou
 use super::{Known, Slice};
 use cardscope_model::sustain::ThermalStep;
 
-/// Reads so much slower than at the fast level are heat (flash-behaviour 4.1: +18 %).
+/// Reads slower than at the fast level by this factor are heat (docs/reference/flash.md#causes-of-a-slow-spell).
 const READS_SLOWER: f64 = 1.18;
 
 /// Where the card's own counters moved, this is enough.
@@ -14,15 +14,16 @@ const READS_SLOWER_COUNTED: f64 = 1.05;
 /// A level of heat is slower than this share of the fast one.
 const HOT: f64 = 0.95;
 
-/// A step to less than this is the end of a cache, where heat did not change (flash-behaviour 4.1: low is < 82 %).
+/// A step below this share is the end of a cache, where heat did not change
+/// (docs/reference/flash.md#causes-of-a-slow-spell).
 const CACHE: f64 = 0.82;
 
 /// Where it did, more is needed: heat slows writes by the factor of the reads to a power from half to one and a half
-/// (flash-behaviour 2.3: 0.67 to 0.83 beside 0.60 to 0.75).
+/// (0.67 to 0.83 beside 0.60 to 0.75: docs/reference/flash.md#heat).
 const WRITES_UNLIKE_READS: f64 = 0.5;
 
-/// Reads that change by less, in the logarithm, tell of no change in heat: a full cache may change the mode in which data
-/// is read (flash-behaviour 4.1: up to 15 %).
+/// Reads that change by less, in the logarithm, tell of no change in heat: a full cache may change the mode in which
+/// data is read (up to 15 %: docs/reference/flash.md#causes-of-a-slow-spell).
 const SAME_HEAT: f64 = 0.15;
 
 /// So far below TMT1 a card that counts its throttling, and counted none, is cool.

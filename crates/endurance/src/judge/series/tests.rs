@@ -79,7 +79,8 @@ fn the_same_step_in_reads_is_no_cache() {
 
 #[test]
 fn a_card_that_counts_its_throttling_is_believed_even_if_small_reads_are_as_fast_as_ever() {
-    // The ADATA of seed 000 throttles by its duty: short reads fit into its pauses.
+    // The ADATA of docs/reference/reports.md#microsd-express-benchmarks throttles by its duty: short reads fit into its
+    // pauses.
     let slices = minute(|i, s| {
         s.celsius = Some(if i < 100 { 76.0 } else { 82.0 });
         s.throttles = Some(u32::from(i >= 101));
