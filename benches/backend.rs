@@ -1,10 +1,10 @@
 //! What the real target costs beside fio: 4 KiB random reads, the same file, the same run (`cargo bench -p
 //! cardscope-engine --bench backend [-- DIRECTORY|DEVICE]`: a file of 256 MiB is made and removed, a device is only read). Only the ratios mean anything beyond this machine.
 
-use cardscope_engine::content::{Content, fill};
+use cardscope_engine::content::{IoContent, fill};
 use cardscope_engine::real::{BlockDevice, IoChoice, RealOptions, RealTarget};
-use cardscope_engine::target::{Direction, Io, Plan, Target};
-use cardscope_model::recipe::Path as Way;
+use cardscope_engine::target::{IoDirection, IoRequest, LanePlan, Target};
+use cardscope_model::recipe::KernelPath as Way;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -64,7 +64,7 @@ fn open(path: &Path, options: RealOptions) -> RealTarget {
 
 fn pattern_speed() {
     let mut bytes = vec![0u8; 1 << 20];
-    for content in [Content::Stream { seed: 1 }, Content::Stamp { salt: 1, generation: 1 }] {
+    for content in [IoContent::Stream { seed: 1 }, IoContent::Stamp { salt: 1, generation: 1 }] {
         let (before, rounds) = (cpu(libc::RUSAGE_THREAD).0, 4000u64);
         for round in 0..rounds {
             fill(content, round << 20, std::hint::black_box(&mut bytes));
@@ -76,7 +76,7 @@ fn pattern_speed() {
 
 fn make_file(path: &Path) -> u64 {
     let mut bytes = vec![0u8; SIZE as usize];
-    fill(Content::Noise, 0, &mut bytes);
+    fill(IoContent::Noise, 0, &mut bytes);
     std::fs::write(path, bytes).expect("room for the test file");
     SIZE
 }
@@ -90,7 +90,7 @@ fn print(name: &str, depth: u32, cost: &Cost) {
 fn ours(file: &Path, size: u64, depth: u32, io: IoChoice) -> Cost {
     let mut target = open(file, RealOptions { io, ..RealOptions::default() });
     let plan =
-        Plan { depth, block: u64::from(BLOCK), path: Way::Direct, sync_each: false, own_buffers: false };
+        LanePlan { depth, block: u64::from(BLOCK), path: Way::Direct, sync_each: false, own_buffers: false };
     target.plan(&plan).expect("a plan");
     let mut free: Vec<u32> = (0..depth).collect();
     let (mut done, mut count, mut state) = (Vec::new(), 0u64, 0x9e37_79b9u64);
@@ -100,7 +100,13 @@ fn ours(file: &Path, size: u64, depth: u32, io: IoChoice) -> Cost {
             for slot in free.drain(..) {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 let offset = (state >> 33) % (size / u64::from(BLOCK)) * u64::from(BLOCK);
-                let io = Io { slot, direction: Direction::Read, offset, len: BLOCK, content: Content::Noise };
+                let io = IoRequest {
+                    slot,
+                    direction: IoDirection::Read,
+                    offset,
+                    len: BLOCK,
+                    content: IoContent::Noise,
+                };
                 target.submit(&io).expect("submitted");
             }
             target.complete(1, &mut done).expect("completed");

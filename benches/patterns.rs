@@ -6,7 +6,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a bench that cannot go on ends with its reason")]
 
-use cardscope_engine::content::{Content, Match, compare, fill};
+use cardscope_engine::content::{ContentMatch, IoContent, compare, fill};
 use std::path::Path;
 use std::process::Command;
 
@@ -21,11 +21,11 @@ fn main() {
         "| content | made, GiB/s | checked, GiB/s | made and checked, GiB/s |\n| --- | --- | --- | --- |"
     );
     let contents = [
-        ("stamps", Content::Stamp { salt: 0x5a17, generation: 1 }),
-        ("h2w", Content::H2w { base: 3 << 30 }),
-        ("stream", Content::Stream { seed: 1 }),
-        ("noise", Content::Noise),
-        ("constant", Content::Constant(0x55)),
+        ("stamps", IoContent::Stamp { salt: 0x5a17, generation: 1 }),
+        ("h2w", IoContent::H2w { base: 3 << 30 }),
+        ("stream", IoContent::Stream { seed: 1 }),
+        ("noise", IoContent::Noise),
+        ("constant", IoContent::Constant(0x55)),
     ];
     for (name, content) in contents {
         let made = median(|| seconds_of(|at, bytes| fill(content, at, bytes)));
@@ -60,7 +60,7 @@ fn seconds_of(mut each: impl FnMut(u64, &mut [u8])) -> f64 {
 }
 
 /// Checking alone: the blocks are made beforehand, and a few of them suffice.
-fn checking(content: Content) -> f64 {
+fn checking(content: IoContent) -> f64 {
     let mut blocks = vec![vec![0u8; BLOCK]; 4];
     for (number, block) in blocks.iter_mut().enumerate() {
         fill(content, (number * BLOCK) as u64, block);
@@ -69,7 +69,7 @@ fn checking(content: Content) -> f64 {
     for number in 0..ROUND as usize / BLOCK {
         let place = number % blocks.len();
         let found = compare(content, (place * BLOCK) as u64, std::hint::black_box(&blocks[place]));
-        assert_eq!(found, Match::Same);
+        assert_eq!(found, ContentMatch::Same);
     }
     own_seconds() - start
 }

@@ -6,9 +6,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a bench that cannot go on ends with its reason")]
 
-use cardscope_engine::content::Content;
-use cardscope_engine::target::{Direction, Io, Plan, Target};
-use cardscope_model::recipe::Path;
+use cardscope_engine::content::IoContent;
+use cardscope_engine::target::{IoDirection, IoRequest, LanePlan, Target};
+use cardscope_model::recipe::KernelPath;
 use cardscope_simulator::SimTarget;
 use std::time::Instant;
 
@@ -86,10 +86,15 @@ fn cost(case: &Case) -> f64 {
     let mut card = SimTarget::named(case.card).unwrap();
     fill(&mut card);
     card.plan(&plan(case.depth, 4096)).unwrap();
-    let direction = if case.write { Direction::Write } else { Direction::Read };
+    let direction = if case.write { IoDirection::Write } else { IoDirection::Read };
     let mut next = places(case.places);
-    let mut io =
-        |slot| Io { slot, direction, offset: 192 * MIB + next(), len: 4096, content: Content::Noise };
+    let mut io = |slot| IoRequest {
+        slot,
+        direction,
+        offset: 192 * MIB + next(),
+        len: 4096,
+        content: IoContent::Noise,
+    };
     let mut done = Vec::with_capacity(case.depth as usize);
     (0..case.depth).for_each(|slot| card.submit(&io(slot)).unwrap());
     let (start, mut ended) = (Instant::now(), 0);
@@ -118,14 +123,19 @@ fn places(places: Places) -> impl FnMut() -> u64 {
     }
 }
 
-fn plan(depth: u32, block: u64) -> Plan {
-    Plan { depth, block, path: Path::Direct, sync_each: false, own_buffers: false }
+fn plan(depth: u32, block: u64) -> LanePlan {
+    LanePlan { depth, block, path: KernelPath::Direct, sync_each: false, own_buffers: false }
 }
 
 fn fill(card: &mut SimTarget) {
     card.plan(&plan(1, 1 << 30)).unwrap();
-    let io =
-        Io { slot: 0, direction: Direction::Write, offset: 192 * MIB, len: 1 << 30, content: Content::Noise };
+    let io = IoRequest {
+        slot: 0,
+        direction: IoDirection::Write,
+        offset: 192 * MIB,
+        len: 1 << 30,
+        content: IoContent::Noise,
+    };
     card.submit(&io).unwrap();
     card.complete(1, &mut Vec::new()).unwrap();
 }
@@ -137,8 +147,9 @@ fn whole_card() {
     card.plan(&plan(1, MIB)).unwrap();
     let (mut done, mut offset, end) = (Vec::new(), 0, card.info().bytes / MIB * MIB);
     while offset < end {
-        let content = Content::Stream { seed: 7 };
-        card.submit(&Io { slot: 0, direction: Direction::Write, offset, len: MIB as u32, content }).unwrap();
+        let content = IoContent::Stream { seed: 7 };
+        card.submit(&IoRequest { slot: 0, direction: IoDirection::Write, offset, len: MIB as u32, content })
+            .unwrap();
         card.complete(1, &mut done).unwrap();
         done.clear();
         offset += MIB;

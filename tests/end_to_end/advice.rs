@@ -2,18 +2,18 @@
 //! each setting took.
 
 use crate::common::binary::Home;
-use crate::common::machine::{Loop, MIB, attempt, tool, undo};
-use cardscope_model::card_map::advice::{Facts, advise};
-use cardscope_model::card_map::property::{Evidence, Property};
-use cardscope_model::card_map::{Advice, Measured, SizePoint};
+use crate::common::machine::{LoopDevice, MIB, attempt, tool, undo};
+use cardscope_model::card_map::advice::{AdviceFacts, advise};
+use cardscope_model::card_map::property::{Property, PropertyEvidence};
+use cardscope_model::card_map::{MapAdvice, MeasuredMap, SizePoint};
 use std::path::Path;
 
 const KIB: u64 = 1 << 10;
 
 /// A card without a partition, and what is advised for it.
 struct Rig {
-    device: Loop,
-    advice: Advice,
+    device: LoopDevice,
+    advice: MapAdvice,
     _dir: tempfile::TempDir,
 }
 
@@ -23,9 +23,13 @@ impl Rig {
         let dir = tempfile::tempdir().unwrap();
         let image = dir.path().join("card");
         std::fs::File::create(&image).unwrap().set_len(1024 * MIB).unwrap();
-        let device = Loop::over(&image, &["-P"]);
-        let facts =
-            Facts { target: device.path.clone(), block_device: true, bytes: 1024 * MIB, ..Facts::default() };
+        let device = LoopDevice::over(&image, &["-P"]);
+        let facts = AdviceFacts {
+            target: device.path.clone(),
+            block_device: true,
+            bytes: 1024 * MIB,
+            ..AdviceFacts::default()
+        };
         Rig { advice: advise(&measured(page, unit), &facts), device, _dir: dir }
     }
 
@@ -71,11 +75,11 @@ impl Rig {
     }
 }
 
-fn measured(page: u64, unit: u64) -> Measured {
-    let mut measured = Measured {
-        page_bytes: Property::measured(page, 0.99, Evidence::default()),
-        erase_block_bytes: Property::measured(unit, 0.99, Evidence::default()),
-        ..Measured::default()
+fn measured(page: u64, unit: u64) -> MeasuredMap {
+    let mut measured = MeasuredMap {
+        page_bytes: Property::measured(page, 0.99, PropertyEvidence::default()),
+        erase_block_bytes: Property::measured(unit, 0.99, PropertyEvidence::default()),
+        ..MeasuredMap::default()
     };
     let point = |(kib, mb_s): (u64, f64)| {
         let iops = mb_s * 1e6 / (kib * KIB) as f64;

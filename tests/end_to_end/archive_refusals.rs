@@ -4,7 +4,7 @@
 use crate::common::binary::Home;
 use crate::common::list;
 use crate::common::logs::{CONSTANT, archive, log, taken_in, titles, told, write};
-use crate::common::machine::{Mounted, names_in, tool};
+use crate::common::machine::{TestMount, names_in, tool};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -121,7 +121,7 @@ fn what_is_no_archive_or_a_damaged_one_is_refused_by_every_verb_and_not_touched(
 #[test]
 fn where_nothing_may_be_written_no_archive_is_made_and_the_message_says_why() {
     let home = Home::new();
-    let disk = Mounted::new(&["-t", "tmpfs", "-o", "size=4m"], "tmpfs");
+    let disk = TestMount::new(&["-t", "tmpfs", "-o", "size=4m"], "tmpfs");
     let place = disk.point.join("archive.sqlite");
     taken_in(&home, "a.log", &[700], &["--archive", place.to_str().unwrap()]);
     tool("mount", &["-o", "remount,ro", disk.path()]);

@@ -140,7 +140,7 @@ fn read_only_writes_nothing_and_says_what_that_leaves_out() {
 #[test]
 fn a_directory_cannot_be_looked_at_without_writing() {
     let home = Home::new();
-    let disk = crate::common::machine::Mounted::ext4(64);
+    let disk = crate::common::machine::TestMount::ext4(64);
     home.run(&["check", disk.path(), "--read-only"])
         .expect(2)
         .says(&["--read-only", "name the card's device"]);
@@ -178,7 +178,7 @@ fn what_was_not_measured_makes_no_card_good() {
 #[test]
 fn in_a_directory_only_files_of_its_own_are_written_and_removed_again() {
     let home = Home::new();
-    let disk = crate::common::machine::Mounted::ext4(512);
+    let disk = crate::common::machine::TestMount::ext4(512);
     std::fs::write(disk.point.join("mine.txt"), "keep me").unwrap();
     let target = disk.path().to_owned();
     let document = home
@@ -277,7 +277,7 @@ fn the_page_never_replaces_the_card_s_own_image_or_somebody_s_file() {
 #[test]
 fn a_mounted_device_is_refused() {
     let home = Home::new();
-    let disk = crate::common::machine::Mounted::ext4(64);
+    let disk = crate::common::machine::TestMount::ext4(64);
     home.run(&["check", disk.device()]).expect(2).says(&["mounted"]);
 }
 

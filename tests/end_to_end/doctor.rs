@@ -317,7 +317,7 @@ fn this_computer_is_tried_out_and_every_point_says_why() {
 
 #[test]
 fn a_journal_that_would_lie_on_the_card_fails_and_another_place_does_not() {
-    let mounted = crate::common::machine::Mounted::ext4(64);
+    let mounted = crate::common::machine::TestMount::ext4(64);
     let home = Home::on_disk();
     let mut command = home.command(crate::common::binary::CARDSCOPE);
     command.env("XDG_STATE_HOME", mounted.path()).args(["doctor", mounted.path(), "--json"]);

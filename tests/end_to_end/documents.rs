@@ -1,9 +1,9 @@
 //! What `bench --json` promises to scripts (`DESIGN.md`, "Fields that scripts rely on"), on simulated cards.
 
 use crate::common::binary::{CARDSCOPE, Home, Running};
-use crate::common::machine::Mounted;
+use crate::common::machine::TestMount;
 use crate::common::{list, number, result, results, text, without_answer};
-use cardscope_model::test_name::Pattern;
+use cardscope_model::test_name::AccessPattern;
 use serde_json::{Value, json};
 
 const LEXAR: &str = "sim:lexar-16g-c10";
@@ -23,7 +23,7 @@ fn near(what: &str, found: f64, expected: f64) {
 }
 
 fn block_of(result: &Value) -> f64 {
-    text(result, "/test").parse::<Pattern>().unwrap().block as f64
+    text(result, "/test").parse::<AccessPattern>().unwrap().block as f64
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn speeds_bytes_seconds_and_ios_agree_in_every_result_and_loop() {
             let order = [of("p50"), of("p99"), of("p999"), of("max")];
             assert!(order.is_sorted() && of("mean") <= of("max"), "{result:#}");
             // What is in flight is rate times mean latency (Little's law); the I/Os that wait as a loop begins add some.
-            let pattern: Pattern = text(result, "/test").parse().unwrap();
+            let pattern: AccessPattern = text(result, "/test").parse().unwrap();
             let in_flight = number(result, "/iops") * of("mean") / 1e6;
             assert!(
                 in_flight <= f64::from(pattern.queue * pattern.threads) * 1.05,
@@ -181,7 +181,7 @@ fn a_line_that_wants_ext4_is_not_measured_on_a_bare_card_and_measured_through_ex
     assert_eq!((text(missing, "/step"), text(missing, "/op")), ("Seq. write, ext4", "write"));
     assert!(text(missing, "/reason").contains("ext4"), "{missing}");
     assert!(list(&bare, "/runs/0/results").is_empty() && list(&bare, "/summary").is_empty());
-    let mounted = Mounted::ext4(96);
+    let mounted = TestMount::ext4(96);
     let through = bench(&[&[mounted.path()], &only[..]].concat());
     assert!(through["runs"][0].get("not_measured").is_none());
     assert_eq!(text(&through, "/runs/0/results/0/step"), "Seq. write, ext4");

@@ -2,7 +2,7 @@
 //! happened, and nothing hangs.
 
 use crate::common::binary::{CARDSCOPE, Home, Outcome, Running, copy_to};
-use crate::common::machine::{Loop, MIB, Mounted, image, names_in, tool, with_data};
+use crate::common::machine::{LoopDevice, MIB, TestMount, image, names_in, tool, with_data};
 use crate::common::served::{Served, is_mounted};
 use crate::common::{caveats, list, number, result, text};
 use rustix::process::Signal;
@@ -35,7 +35,7 @@ fn a_card_whose_reader_dies_in_mid_run_ends_the_session_and_keeps_what_was_measu
     for io in ["auto", "preads"] {
         let home = Home::new();
         let mut served = Served::start(&home, SLOW, &[]);
-        let card = Loop::over(served.card(), &["--direct-io=on"]);
+        let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
         let recipe = home.recipe("prepare = false", LONG);
         let mut command = home.command(CARDSCOPE);
         command.args(["bench", &card.path, "--recipe", &recipe, "--yes-destroy", &card.path, "--json"]);
@@ -86,7 +86,7 @@ fn reads_that_fail_on_a_card_that_is_there_are_counted_and_named_by_their_place(
 fn a_card_that_goes_away_before_anything_was_measured_still_gives_a_document() {
     let home = Home::new();
     let mut served = Served::start(&home, SLOW, &[]);
-    let card = Loop::over(served.card(), &["--direct-io=on"]);
+    let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
     let recipe = home.recipe("size = \"4GiB\"", SHORT);
     let mut bench =
         home.start(&["bench", &card.path, "--recipe", &recipe, "--yes-destroy", &card.path, "--json"]);
@@ -114,9 +114,9 @@ fn a_file_whose_server_dies_ends_the_session_too() {
 fn a_directory_whose_card_is_pulled_out_ends_the_session() {
     let home = Home::new();
     let mut served = Served::start(&home, &format!("{SLOW}&announced_bytes=256MiB"), &[]);
-    let card = Loop::over(served.card(), &["--direct-io=on"]);
+    let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
     tool("mkfs.ext4", &["-q", "-F", &card.path]);
-    let mounted = Mounted::new(&[], &card.path);
+    let mounted = TestMount::new(&[], &card.path);
     // Most of the file is never written, so ext4 reads it without the card.
     let recipe = home.recipe("size = \"128MiB\"\nprepare = false", LONG);
     let mut bench = home.start(&["bench", mounted.path(), "--recipe", &recipe, "--json"]);
@@ -129,7 +129,7 @@ fn a_directory_whose_card_is_pulled_out_ends_the_session() {
 fn a_card_that_hangs_is_left_when_the_user_says_so() {
     let home = Home::new();
     let served = Served::start(&home, SLOW, &[]);
-    let card = Loop::over(served.card(), &["--direct-io=on"]);
+    let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
     let recipe = home.recipe("prepare = false", LONG);
     let mut bench =
         home.start(&["bench", &card.path, "--recipe", &recipe, "--yes-destroy", &card.path, "--json"]);
@@ -174,7 +174,7 @@ fn a_server_that_is_asked_to_end_unmounts() {
 fn a_server_ends_though_its_card_is_still_in_use() {
     let home = Home::new();
     let mut served = Served::start(&home, "constant", &["--no-timing"]);
-    let card = Loop::over(served.card(), &[]);
+    let card = LoopDevice::over(served.card(), &[]);
     served.stop(Signal::TERM).expect(0);
     assert!(!is_mounted(served.directory()));
     drop(card);
@@ -198,10 +198,10 @@ fn a_place_that_a_card_cannot_be_served_on_is_refused() {
 fn a_full_or_small_file_system_is_refused_with_the_bytes_and_nothing_is_left_there() {
     let home = Home::new();
     let recipe = home.recipe("size = \"64MiB\"", SHORT);
-    let small = Mounted::ext4(48);
-    let full = Mounted::ext4(96);
+    let small = TestMount::ext4(48);
+    let full = TestMount::ext4(96);
     std::fs::write(full.point.join("films"), vec![7; 64 << 20]).unwrap();
-    let memory = Mounted::new(&["-t", "tmpfs", "-o", "size=40m"], "tmpfs");
+    let memory = TestMount::new(&["-t", "tmpfs", "-o", "size=40m"], "tmpfs");
     for (place, there) in [(&small, vec![]), (&full, vec!["films"]), (&memory, vec![])] {
         let outcome = home.run(&["bench", place.path(), "--recipe", &recipe, "--json"]).expect(2);
         let outcome = outcome.says(&["67108864", "free some space", "--size"]);
@@ -216,7 +216,7 @@ fn a_directory_on_a_read_only_file_system_is_refused() {
     let home = Home::new();
     let recipe = home.recipe("", SHORT);
     let below = tempfile::tempdir().unwrap();
-    let bound = Mounted::new(&["--bind", "-o", "ro"], below.path().to_str().unwrap());
+    let bound = TestMount::new(&["--bind", "-o", "ro"], below.path().to_str().unwrap());
     home.run(&["bench", bound.path(), "--recipe", &recipe]).expect(2).says(&[bound.path(), "read-only"]);
 }
 
@@ -268,7 +268,7 @@ fn without_rights_a_device_is_refused_with_advice_and_simulated_cards_work() {
 fn an_archive_that_cannot_be_written_ends_the_session_before_anything_is_measured() {
     let home = Home::new();
     let dir = tempfile::tempdir().unwrap();
-    let mounted = Mounted::new(&["--bind", "-o", "ro"], dir.path().to_str().unwrap());
+    let mounted = TestMount::new(&["--bind", "-o", "ro"], dir.path().to_str().unwrap());
     let archive = mounted.point.join("archive.sqlite");
     let archive = archive.to_str().unwrap();
     let outcome =
@@ -286,7 +286,7 @@ fn an_archive_that_cannot_be_written_ends_the_session_before_anything_is_measure
 #[test]
 fn an_archive_on_a_disk_that_fills_up_ends_the_session_and_the_document_still_comes() {
     let home = Home::new();
-    let disk = Mounted::new(&["-t", "tmpfs", "-o", "size=1m"], "tmpfs");
+    let disk = TestMount::new(&["-t", "tmpfs", "-o", "size=1m"], "tmpfs");
     let archive = disk.point.join("archive.sqlite");
     let tests = "[defaults]\nseconds = 20\nloops = 2000\n[[test]]\ntest = \"SEQ1M Q1T1 read\"\n";
     let recipe = home.recipe("prepare = false", tests);
@@ -309,7 +309,7 @@ fn an_archive_on_a_disk_that_fills_up_ends_the_session_and_the_document_still_co
 #[test]
 fn a_result_that_could_not_be_kept_says_so_in_its_document() {
     let home = Home::new();
-    let disk = Mounted::new(&["-t", "tmpfs", "-o", "size=1m"], "tmpfs");
+    let disk = TestMount::new(&["-t", "tmpfs", "-o", "size=1m"], "tmpfs");
     let archive = disk.point.join("archive.sqlite");
     let archive = archive.to_str().unwrap();
     home.run(&["verify", "sim:constant?announced_bytes=64MiB", "--archive", archive]).expect(0);
@@ -366,7 +366,7 @@ fn where_io_uring_is_forbidden_plain_preads_measure_and_the_result_says_so() {
 fn file_systems_that_stand_between_are_named_in_the_result() {
     let home = Home::new();
     let recipe = home.recipe("", SHORT);
-    let memory = Mounted::new(&["-t", "tmpfs", "-o", "size=64m"], "tmpfs");
+    let memory = TestMount::new(&["-t", "tmpfs", "-o", "size=64m"], "tmpfs");
     let document = home.run(&["bench", memory.path(), "--recipe", &recipe, "--json"]).expect(0).json();
     assert_eq!(text(&document, "/condition/file_system"), "tmpfs");
     assert!(caveats(&document).contains(&"layered"), "{document:#}");

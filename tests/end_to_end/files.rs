@@ -2,7 +2,7 @@
 //! are read by us, losses are told as they tell them, and nothing of the user's is touched.
 
 use crate::common::binary::{CARDSCOPE, Home, Outcome, Running};
-use crate::common::machine::{Loop, MIB, Mounted, attempt, names_in, tool, with_data};
+use crate::common::machine::{LoopDevice, MIB, TestMount, attempt, names_in, tool, with_data};
 use crate::common::served::Served;
 use crate::common::{list, number, text};
 use rustix::process::Signal;
@@ -17,16 +17,16 @@ const SECTOR_1: &str = "aac83c5a37edd93fc56ae2cabed2f8030a3c6be287535ff04ab71f54
 const FIRST_MIB: &str = "3c4ed86ce248465dfd6e16d9224d16993a21f20b4e8d1ff6c1cda3b9831e62c3";
 
 /// A fresh file system in memory, as small as the test needs it.
-fn memory(mib: u64) -> Mounted {
-    Mounted::new(&["-t", "tmpfs", "-o", &format!("size={mib}M")], "tmpfs")
+fn memory(mib: u64) -> TestMount {
+    TestMount::new(&["-t", "tmpfs", "-o", &format!("size={mib}M")], "tmpfs")
 }
 
-fn verify(home: &Home, mounted: &Mounted, more: &[&str]) -> Outcome {
+fn verify(home: &Home, mounted: &TestMount, more: &[&str]) -> Outcome {
     let arguments = [&["verify", mounted.path(), "--files", "--json"], more].concat();
     home.run(&arguments)
 }
 
-fn file(mounted: &Mounted, name: &str) -> std::path::PathBuf {
+fn file(mounted: &TestMount, name: &str) -> std::path::PathBuf {
     Path::new(mounted.path()).join(name)
 }
 
@@ -54,7 +54,7 @@ fn f3_sectors(told: &str, word: &str) -> u64 {
     line.split_once('(').unwrap().1.split(' ').next().unwrap().parse().unwrap()
 }
 
-fn f3read(mounted: &Mounted) -> String {
+fn f3read(mounted: &TestMount) -> String {
     let output = attempt("f3read", &[mounted.path()]);
     String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
 }
@@ -62,7 +62,7 @@ fn f3read(mounted: &Mounted) -> String {
 #[test]
 fn what_we_write_is_byte_for_byte_what_f3write_writes_and_f3read_finds_it_whole() {
     let home = Home::new();
-    let (ours, theirs) = (Mounted::ext4(96), Mounted::ext4(96));
+    let (ours, theirs) = (TestMount::ext4(96), TestMount::ext4(96));
     let document = verify(&home, &ours, &["--keep-files"]).expect(0).json();
     assert_eq!(text(&document, "/verdict"), "genuine", "{document:#}");
     assert_eq!(text(&document, "/method"), "files");
@@ -103,7 +103,7 @@ fn the_second_file_goes_on_where_the_first_one_ended() {
 #[test]
 fn a_whole_card_is_filled_to_the_brim_and_left_as_it_was() {
     let home = Home::new();
-    let mounted = Mounted::ext4(64);
+    let mounted = TestMount::ext4(64);
     fs::write(file(&mounted, "holiday.jpg"), vec![0xa5; 3 << 20]).unwrap();
     let before = tool("sha256sum", &[file(&mounted, "holiday.jpg").to_str().unwrap()]);
     let document = verify(&home, &mounted, &[]).expect(0).json();
@@ -121,7 +121,7 @@ fn a_whole_card_is_filled_to_the_brim_and_left_as_it_was() {
 #[test]
 fn files_of_f3write_are_verified_by_us_with_the_same_counts() {
     let home = Home::new();
-    let mounted = Mounted::ext4(64);
+    let mounted = TestMount::ext4(64);
     tool("f3write", &[mounted.path()]);
     let path = file(&mounted, "1.h2w");
     let document = verify(&home, &mounted, &["--read-only"]).expect(0).json();
@@ -187,7 +187,7 @@ fn cut_renamed_missing_and_foreign_files_are_told_apart_from_losses() {
 #[test]
 fn files_that_are_there_are_never_overwritten() {
     let home = Home::new();
-    let mounted = Mounted::ext4(32);
+    let mounted = TestMount::ext4(32);
     fs::write(file(&mounted, "3.h2w"), "mine").unwrap();
     verify(&home, &mounted, &[]).expect(2).says(&["3.h2w", "--read-only"]);
     assert_eq!(names_in(Path::new(mounted.path())), ["3.h2w"]);
@@ -197,7 +197,7 @@ fn files_that_are_there_are_never_overwritten() {
 #[test]
 fn what_is_no_writable_directory_is_refused_with_the_reason() {
     let home = Home::new();
-    let mounted = Mounted::ext4(32);
+    let mounted = TestMount::ext4(32);
     home.run(&["verify", "sim:constant", "--files"]).expect(2).says(&["not a directory"]);
     home.run(&["verify", "/nowhere/at/all", "--files"]).expect(2).says(&["not a directory"]);
     home.run(&["verify", mounted.path(), "--files", "--read-only"]).expect(2).says(&["has no files 1.h2w"]);
@@ -212,7 +212,7 @@ fn what_is_no_writable_directory_is_refused_with_the_reason() {
 #[test]
 fn a_read_only_mount_can_be_verified() {
     let home = Home::new();
-    let mounted = Mounted::ext4(32);
+    let mounted = TestMount::ext4(32);
     verify(&home, &mounted, &["--keep-files"]).expect(0);
     tool("mount", &["-o", "remount,ro", mounted.path()]);
     let document = verify(&home, &mounted, &["--read-only"]).expect(0).json();
@@ -222,7 +222,7 @@ fn a_read_only_mount_can_be_verified() {
 #[test]
 fn a_directory_below_the_root_says_whose_free_space_is_tested() {
     let home = Home::new();
-    let mounted = Mounted::ext4(32);
+    let mounted = TestMount::ext4(32);
     let below = file(&mounted, "DCIM");
     fs::create_dir(&below).unwrap();
     let document = home.run(&["verify", below.to_str().unwrap(), "--files", "--json", "--max-write", "1M"]);
@@ -236,7 +236,7 @@ fn a_directory_below_the_root_says_whose_free_space_is_tested() {
 fn a_quota_or_a_small_promise_ends_the_writing_and_is_told() {
     let home = Home::new();
     // A file system in memory gives out inodes, too: with none left, the second file cannot be made.
-    let mounted = Mounted::new(&["-t", "tmpfs", "-o", "size=1100M,nr_inodes=2"], "tmpfs");
+    let mounted = TestMount::new(&["-t", "tmpfs", "-o", "size=1100M,nr_inodes=2"], "tmpfs");
     let document = verify(&home, &mounted, &[]).expect(0).json();
     assert_eq!(text(&document, "/verdict"), "genuine", "1024 of 1100 MiB are enough: {document:#}");
     assert!(document["caveats"].to_string().contains("could write only"), "{document:#}");
@@ -246,9 +246,9 @@ fn a_quota_or_a_small_promise_ends_the_writing_and_is_told() {
 fn an_interrupted_run_gives_a_partial_document_and_leaves_nothing() {
     let home = Home::new();
     let served = Served::start(&home, "constant?announced_bytes=256MiB&mb_s=40", &[]);
-    let card = Loop::over(served.card(), &["--direct-io=on"]);
+    let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
     tool("mkfs.ext4", &["-q", "-F", "-m", "0", "-E", "nodiscard", &card.path]);
-    let mounted = Mounted::new(&[], &card.path);
+    let mounted = TestMount::new(&[], &card.path);
     fs::write(file(&mounted, "mine"), "mine").unwrap();
     let running = home.start(&["verify", mounted.path(), "--files", "--json"]);
     crate::common::until("some data", || {
@@ -267,9 +267,9 @@ fn an_interrupted_run_gives_a_partial_document_and_leaves_nothing() {
 fn a_budget_ends_the_writing_in_time_to_read_what_was_written_and_the_reading_too() {
     let home = Home::new();
     let served = Served::start(&home, "constant?announced_bytes=256MiB&mb_s=4", &[]);
-    let card = Loop::over(served.card(), &["--direct-io=on"]);
+    let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
     tool("mkfs.ext4", &["-q", "-F", "-m", "0", "-E", "nodiscard", &card.path]);
-    let mounted = Mounted::new(&[], &card.path);
+    let mounted = TestMount::new(&[], &card.path);
     // Writing all of it takes a minute; a busy machine has so much time to come to something.
     let document = verify(&home, &mounted, &["--budget", "15s", "--keep-files"]).expect(4).json();
     let (tested, free) = (number(&document, "/files/tested_bytes"), number(&document, "/files/free_bytes"));
@@ -292,10 +292,10 @@ fn a_limbo_card_is_found_out_by_its_files() {
     let home = Home::new();
     let name = "constant?announced_bytes=512MiB&fake=limbo&fake_bytes=384MiB";
     let served = Served::start(&home, name, &["--no-timing"]);
-    let card = Loop::over(served.card(), &["--direct-io=on"]);
+    let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
     // Without a journal, and the tables made at once: what the file system itself writes stays at the start.
     tool("mkfs.ext4", &["-q", "-F", "-m", "0", "-O", "^has_journal", "-E", "lazy_itable_init=0", &card.path]);
-    let mounted = Mounted::new(&[], &card.path);
+    let mounted = TestMount::new(&[], &card.path);
     let document = verify(&home, &mounted, &["--label", "512MB SDHC 4K"]).expect(1).json();
     assert_eq!(text(&document, "/verdict"), "limbo", "{document:#}");
     let lost = (sectors(&document, "corrupted") * 512) as f64 / MIB as f64;
@@ -311,12 +311,12 @@ fn a_wrapping_card_shows_one_place_under_several_names() {
     let home = Home::new();
     let name = "constant?announced_bytes=512MiB&fake=wraparound&wrap_bytes=256MiB";
     let served = Served::start(&home, name, &["--no-timing"]);
-    let card = Loop::over(served.card(), &["--direct-io=on"]);
+    let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
     // All tables at the start, no copies of them: the wrap hits them too, but the kernel has them in memory.
     let options = "^has_journal,^resize_inode,sparse_super2";
     let extended = "lazy_itable_init=0,num_backup_sb=0";
     tool("mkfs.ext4", &["-q", "-F", "-m", "0", "-O", options, "-E", extended, &card.path]);
-    let mounted = Mounted::new(&[], &card.path);
+    let mounted = TestMount::new(&[], &card.path);
     let document = verify(&home, &mounted, &[]).expect(1).json();
     assert_eq!(text(&document, "/verdict"), "wraparound", "{document:#}");
     // Tables of the file system leave gaps between the files, and yet the distance is that on the card.
@@ -331,7 +331,7 @@ fn where_no_room_can_be_promised_the_card_is_filled_all_the_same() {
     let device = with_data(64, &[]);
     // ext2 knows no fallocate, as FAT did not for long; its blocks of 1 KiB leave odd ends.
     tool("mkfs.ext2", &["-q", "-F", "-m", "0", "-b", "1024", &device.path]);
-    let mounted = Mounted::new(&["-t", "ext2"], &device.path);
+    let mounted = TestMount::new(&["-t", "ext2"], &device.path);
     let document = verify(&home, &mounted, &[]).expect(0).json();
     assert_eq!(text(&document, "/verdict"), "genuine", "{document:#}");
     assert!(names_in(Path::new(mounted.path())).is_empty());
@@ -339,16 +339,16 @@ fn where_no_room_can_be_promised_the_card_is_filled_all_the_same() {
 
 /// ext4 without a journal on a card of 128 MiB of which a tenth of the units fail once 24 MiB were written: after the
 /// file system is made.
-fn failing(home: &Home) -> (Served, Loop, Mounted) {
+fn failing(home: &Home) -> (Served, LoopDevice, TestMount) {
     let faults = "faults.failing_share=0.1&faults.unit_bytes=1MiB&faults.begin_after_bytes=24MiB";
     let served = Served::start(home, &format!("constant?announced_bytes=128MiB&{faults}"), &["--no-timing"]);
-    let card = Loop::over(served.card(), &["--direct-io=on"]);
+    let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
     let options = "^has_journal,^resize_inode";
     tool(
         "mkfs.ext4",
         &["-q", "-F", "-m", "0", "-b", "4096", "-O", options, "-E", "lazy_itable_init=0", &card.path],
     );
-    let mounted = Mounted::new(&["-o", "errors=continue"], &card.path);
+    let mounted = TestMount::new(&["-o", "errors=continue"], &card.path);
     (served, card, mounted)
 }
 
@@ -376,9 +376,9 @@ fn places_that_fail_are_told_one_by_one_and_the_rest_is_tested() {
 fn a_card_that_vanishes_in_mid_run_ends_it_with_a_partial_document() {
     let home = Home::new();
     let served = Served::start(&home, "constant?announced_bytes=256MiB&mb_s=40", &[]);
-    let card = Loop::over(served.card(), &["--direct-io=on"]);
+    let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
     tool("mkfs.ext4", &["-q", "-F", "-m", "0", "-O", "^has_journal", "-E", "nodiscard", &card.path]);
-    let mounted = Mounted::new(&["-o", "errors=continue"], &card.path);
+    let mounted = TestMount::new(&["-o", "errors=continue"], &card.path);
     let running = home.start(&["verify", mounted.path(), "--files", "--json"]);
     crate::common::until("some data", || {
         fs::metadata(file(&mounted, "1.h2w")).is_ok_and(|m| m.len() > 8 * MIB)
@@ -393,7 +393,7 @@ fn a_card_that_vanishes_in_mid_run_ends_it_with_a_partial_document() {
 #[test]
 fn a_file_that_this_user_may_not_read_is_named_and_accuses_nobody() {
     let home = Home::new();
-    let mounted = Mounted::ext4(32);
+    let mounted = TestMount::ext4(32);
     verify(&home, &mounted, &["--keep-files"]).expect(0);
     tool("chmod", &["000", file(&mounted, "1.h2w").to_str().unwrap()]);
     // Root reads everything, unless that right is taken from it.

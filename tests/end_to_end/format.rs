@@ -2,7 +2,7 @@
 //! the tools of others; and everything that must leave a card as it was.
 
 use crate::common::binary::{CARDSCOPE, Home, Outcome, Running};
-use crate::common::machine::{MIB, Mounted, attempt, data, tool, undo, with_data};
+use crate::common::machine::{MIB, TestMount, attempt, data, tool, undo, with_data};
 use crate::common::served::Served;
 use serde_json::Value;
 use std::fs::File;
@@ -232,7 +232,7 @@ fn a_mounted_card_one_partition_and_less_than_1_mib_are_refused() {
     let partition = device.add_partition(1, 2048, 8192);
     format(&home, &partition, &[]).expect(2).says(&["is a partition; name the whole card", device.name()]);
     tool("mkfs.ext4", &["-q", "-F", &device.path]);
-    let mounted = Mounted::new(&[], &device.path);
+    let mounted = TestMount::new(&[], &device.path);
     format(&home, &device.path, &[]).expect(2).says(&["mounted", mounted.path()]);
     let small = sparse(&home, MIB - 512);
     format(&home, small.to_str().unwrap(), &[]).expect(2).says(&["1 MiB"]);

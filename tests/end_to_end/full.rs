@@ -1,7 +1,7 @@
 //! `verify --full` through the command line: fakes, limits, resuming, reading again, and the data that comes back.
 
 use crate::common::binary::Home;
-use crate::common::machine::{Loop, MIB, with_data};
+use crate::common::machine::{LoopDevice, MIB, with_data};
 use crate::common::{number, text};
 use rustix::process::Signal;
 use serde_json::Value;
@@ -95,7 +95,7 @@ fn a_pass_is_read_again_later_and_what_was_overwritten_since_is_no_fault_of_the_
 }
 
 /// Whether the pass itself, not a single sample, has come to this address.
-fn written_at(card: &Loop, address: u64) -> bool {
+fn written_at(card: &LoopDevice, address: u64) -> bool {
     let image = std::fs::File::open(&card.image).unwrap();
     [address, address + (64 << 10)].iter().all(|at| {
         let mut bytes = [0; 8];

@@ -5,7 +5,7 @@
 //! table of `docs/accuracy.md`; otherwise a few.
 
 use crate::common::binary::Home;
-use crate::common::machine::{Loop, attempt};
+use crate::common::machine::{LoopDevice, attempt};
 use crate::common::served::Served;
 use serde_json::Value;
 use std::fmt::Write;
@@ -179,9 +179,9 @@ fn f3probe(device: &str) -> (String, Option<u64>) {
     (kind, blocks.map(|blocks| blocks * 512))
 }
 
-fn served_on_loop(home: &Home, case: &Case) -> (Served, Loop) {
+fn served_on_loop(home: &Home, case: &Case) -> (Served, LoopDevice) {
     let served = Served::start(home, &case.name, &["--no-timing"]);
-    let card = Loop::over(served.card(), &["--direct-io=on"]);
+    let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
     (served, card)
 }
 

@@ -2,7 +2,7 @@
 //! something was written is judged by the content of the image beneath.
 
 use crate::common::binary::{Home, Outcome, Running};
-use crate::common::machine::{Loop, MIB, Mounted, SWAP_PAGES, image, swap_on, tool, with_data};
+use crate::common::machine::{LoopDevice, MIB, SWAP_PAGES, TestMount, image, swap_on, tool, with_data};
 use crate::common::{result, results, text};
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
@@ -29,13 +29,13 @@ fn write_to(device: &str, more: &[&str]) -> Outcome {
 
 /// Demands that no consent opens a device, that the refusal says why, and that nothing was written.
 #[track_caller]
-fn refused(card: &Loop, device: &str, words: &[&str]) {
+fn refused(card: &LoopDevice, device: &str, words: &[&str]) {
     refused_beside(0..0, card, device, words);
 }
 
 /// The same, where the kernel itself may write to some bytes.
 #[track_caller]
-fn refused_beside(kernels: Range<usize>, card: &Loop, device: &str, words: &[&str]) {
+fn refused_beside(kernels: Range<usize>, card: &LoopDevice, device: &str, words: &[&str]) {
     let content = || {
         let mut content = card.content();
         content[kernels.clone()].fill(0);
@@ -52,7 +52,7 @@ fn refused_beside(kernels: Range<usize>, card: &Loop, device: &str, words: &[&st
 fn a_mounted_card_is_refused_whatever_is_consented() {
     let card = with_data(32, &[]);
     tool("mkfs.ext4", &["-q", "-F", &card.path]);
-    let mounted = Mounted::new(&["-o", "ro,noload"], &card.path);
+    let mounted = TestMount::new(&["-o", "ro,noload"], &card.path);
     refused(&card, &card.path, &["mounted at", mounted.path(), "umount"]);
 }
 
@@ -61,7 +61,7 @@ fn a_card_with_a_mounted_partition_is_refused_whole_and_its_free_partition_is_no
     let mut card = with_data(64, &[]);
     let (first, second) = (card.add_partition(1, 2048, 32768), card.add_partition(2, 34816, 65536));
     tool("mkfs.ext4", &["-q", "-F", &first]);
-    let mounted = Mounted::new(&["-o", "ro,noload"], &first);
+    let mounted = TestMount::new(&["-o", "ro,noload"], &first);
     refused(&card, &card.path, &["mounted at", mounted.path()]);
     refused(&card, &first, &["mounted at", mounted.path()]);
     write_to(&second, &["--yes-destroy", &second]).expect(0);
@@ -203,7 +203,7 @@ fn a_recipe_that_only_reads_needs_no_consent_and_writes_nothing() {
 fn a_mounted_card_may_be_read() {
     let card = with_data(32, &[]);
     tool("mkfs.ext4", &["-q", "-F", &card.path]);
-    let mounted = Mounted::new(&["-o", "ro,noload"], &card.path);
+    let mounted = TestMount::new(&["-o", "ro,noload"], &card.path);
     let before = card.content();
     let home = Home::new();
     let recipe = home.recipe("prepare = false", READS);
@@ -241,7 +241,7 @@ fn an_image_under_a_loop_device_is_refused_by_any_of_its_names() {
 fn a_swap_file_is_refused_though_it_is_a_plain_file() {
     let card = with_data(64, &[]);
     tool("mkfs.ext4", &["-q", "-F", &card.path]);
-    let mounted = Mounted::new(&[], &card.path);
+    let mounted = TestMount::new(&[], &card.path);
     let file = image(std::path::Path::new(mounted.path()), 16);
     let name = file.to_str().unwrap();
     let _swap = swap_on(name);

@@ -2,7 +2,7 @@
 
 use crate::common::binary::{CARDSCOPE, Home, Outcome, Running};
 use crate::common::logs::taken_in;
-use crate::common::machine::Mounted;
+use crate::common::machine::TestMount;
 use crate::common::{list, text};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -178,7 +178,7 @@ fn a_long_json_takes_at_most_four_times_its_length_whatever_is_in_it() {
 #[test]
 fn a_disk_that_fills_up_in_mid_import_leaves_whole_files_and_the_next_try_goes_on() {
     let home = Home::new();
-    let disk = Mounted::new(&["-t", "tmpfs", "-o", "size=1m"], "tmpfs");
+    let disk = TestMount::new(&["-t", "tmpfs", "-o", "size=1m"], "tmpfs");
     for number in 0..2000 {
         write(&home, &format!("logs/{number:04}.log"), log(200 + number, "1024m"));
     }

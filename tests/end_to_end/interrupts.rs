@@ -1,7 +1,7 @@
 //! Ctrl-C in every phase, kill -9, and two Cardscopes at once: finished samples are kept, nothing is left behind.
 
 use crate::common::binary::{Home, Outcome, Running};
-use crate::common::machine::{Loop, Mounted, names_in, tool, with_data};
+use crate::common::machine::{LoopDevice, TestMount, names_in, tool, with_data};
 use crate::common::served::Served;
 use crate::common::{list, text, until};
 use rustix::process::Signal;
@@ -72,20 +72,20 @@ fn ctrl_c_in_a_later_run_keeps_the_runs_before_it() {
 
 /// A directory on a slow card: 10 MB/s, so that preparing takes a while.
 struct SlowCard {
-    mounted: Option<Mounted>,
-    _device: Loop,
+    mounted: Option<TestMount>,
+    _device: LoopDevice,
     _served: Served,
 }
 
 impl SlowCard {
     fn new(home: &Home) -> Self {
         let served = Served::start(home, "constant?command_s=0.0005&mb_s=10&announced_bytes=256MiB", &[]);
-        let device = Loop::over(served.card(), &["--direct-io=on"]);
+        let device = LoopDevice::over(served.card(), &["--direct-io=on"]);
         tool("mkfs.ext4", &["-q", "-F", "-O", "^has_journal", &device.path]);
-        SlowCard { mounted: Some(Mounted::new(&[], &device.path)), _device: device, _served: served }
+        SlowCard { mounted: Some(TestMount::new(&[], &device.path)), _device: device, _served: served }
     }
 
-    fn mounted(&self) -> &Mounted {
+    fn mounted(&self) -> &TestMount {
         self.mounted.as_ref().unwrap()
     }
 }

@@ -2,7 +2,7 @@
 //! card what it was, to the last byte, in whatever reader it is then. Ten moments; two hundred with CARDSCOPE_LONG=1.
 
 use crate::common::binary::Home;
-use crate::common::machine::{Loop, names_in, with_data};
+use crate::common::machine::{LoopDevice, names_in, with_data};
 use crate::common::until;
 use rustix::process::Signal;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ fn share(n: u64) -> f64 {
 /// A card with data in front and nothing behind.
 struct Table {
     home: Home,
-    card: Loop,
+    card: LoopDevice,
     before: Vec<u8>,
 }
 
@@ -117,7 +117,7 @@ fn after_kill_9_at_any_moment_of_a_verify_restore_makes_the_card_what_it_was() {
 #[test]
 fn after_kill_9_while_data_is_put_back_and_again_while_it_is_restored_the_card_is_what_it_was() {
     let table = Table::of_mib(24);
-    let other_reader = Loop::over(&table.card.image, &[]);
+    let other_reader = LoopDevice::over(&table.card.image, &[]);
     let whole = table.whole_run();
     let (mut torn, mut again) = (0, 0);
     for moment in 0..moments() {

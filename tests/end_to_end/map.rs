@@ -1,7 +1,7 @@
 //! `map` from end to end on simulated cards, files and devices: what the document says, what is left out, the text.
 
 use crate::common::binary::Home;
-use crate::common::machine::{Mounted, image, tool, with_data};
+use crate::common::machine::{TestMount, image, tool, with_data};
 use crate::common::maps::{PROMISED, holds_what_is_promised, journals};
 use crate::common::{list, number, text};
 use serde_json::Value;
@@ -58,7 +58,7 @@ fn reading_only_writes_nothing_and_says_of_the_rest_that_it_was_left_out() {
 
 #[test]
 fn a_file_on_a_file_system_that_takes_no_writes_can_be_read() {
-    let (home, mounted) = (Home::new(), Mounted::ext4(64));
+    let (home, mounted) = (Home::new(), TestMount::ext4(64));
     let file = image(&mounted.point, 16);
     tool("mount", &["-o", "remount,ro", mounted.path()]);
     let name = file.to_str().unwrap();

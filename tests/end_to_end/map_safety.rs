@@ -1,7 +1,7 @@
 //! `map` and what is on the card: the same to the byte afterwards, however the map ended; refused where it is not safe.
 
 use crate::common::binary::{Home, Outcome};
-use crate::common::machine::{Loop, MIB, Mounted, data, image, names_in, tool, with_data};
+use crate::common::machine::{LoopDevice, MIB, TestMount, data, image, names_in, tool, with_data};
 use crate::common::maps::{claims, holds_what_is_promised, journals, parts};
 use crate::common::served::Served;
 use crate::common::{list, number, text, until};
@@ -37,7 +37,7 @@ fn a_served_card_behind_a_loop_device_is_the_same_to_the_byte_afterwards() {
     let served = Served::start(&home, "sim:constant?announced_bytes=64MiB", &[]);
     let content = data((64 * MIB) as usize);
     std::fs::write(served.card(), &content).unwrap();
-    let card = Loop::over(served.card(), &[]);
+    let card = LoopDevice::over(served.card(), &[]);
     let outcome = home.run(&[&["map", &card.path, "--json", "-q"], parts()].concat()).expect(0);
     assert!(number(&outcome.json(), "/bytes_written") > 0.0, "{outcome}");
     assert!(card.content() == content, "the card was changed");
@@ -45,7 +45,7 @@ fn a_served_card_behind_a_loop_device_is_the_same_to_the_byte_afterwards() {
 
 #[test]
 fn in_a_directory_only_a_file_of_its_own_is_used_and_removed() {
-    let (home, mounted) = (Home::new(), Mounted::ext4(256));
+    let (home, mounted) = (Home::new(), TestMount::ext4(256));
     std::fs::write(mounted.point.join("holiday.jpg"), vec![7; 1 << 20]).unwrap();
     let outcome = home.run(&[&["map", mounted.path(), "--json", "-q"], parts()].concat()).expect(0);
     let document = outcome.json();
@@ -66,7 +66,7 @@ fn in_a_directory_only_a_file_of_its_own_is_used_and_removed() {
 fn a_mounted_device_is_refused_whatever_is_given() {
     let (home, card) = (Home::new(), with_data(64, &[]));
     tool("mkfs.ext4", &["-q", "-F", &card.path]);
-    let _mounted = Mounted::new(&[], &card.path);
+    let _mounted = TestMount::new(&[], &card.path);
     let consent = ["--erase", "--yes-destroy", &card.path];
     for options in [&[][..], &consent, &["--region", "8M+8M", "--yes-destroy", &card.path]] {
         home.run(&[&["map", &card.path], options].concat()).expect(2).says(&["mounted"]);
@@ -154,7 +154,7 @@ fn without_a_place_for_the_journal_it_says_what_else_there_is() {
 }
 
 /// A map on a slow served card, stopped once it writes.
-fn stopped(home: &Home, card: &Loop, signal: Signal) -> Outcome {
+fn stopped(home: &Home, card: &LoopDevice, signal: Signal) -> Outcome {
     let before = card.written();
     let mut running = home.start(&["map", &card.path, "--json", "--only", "write-curve"]);
     running.wait_for("writes by size");
@@ -168,7 +168,7 @@ fn stopped(home: &Home, card: &Loop, signal: Signal) -> Outcome {
 /// A card of 64 MiB that answers as slowly as a real one, with content.
 struct Slow {
     home: Home,
-    card: Loop,
+    card: LoopDevice,
     content: Vec<u8>,
     _served: Served,
 }
@@ -179,7 +179,7 @@ impl Slow {
         let served = Served::start(&home, "sim:lexar-16g-c10?announced_bytes=64MiB", &[]);
         let content = data((64 * MIB) as usize);
         std::fs::write(served.card(), &content).unwrap();
-        let card = Loop::over(served.card(), &[]);
+        let card = LoopDevice::over(served.card(), &[]);
         Slow { home, card, content, _served: served }
     }
 }
@@ -247,7 +247,7 @@ fn file_systems_are_tried_on_a_card_that_may_go_and_nothing_stays_mounted() {
     let (home, dir) = (Home::new(), tempfile::tempdir().unwrap());
     let file = dir.path().join("card");
     std::fs::File::create(&file).unwrap().set_len(700 * MIB).unwrap();
-    let card = Loop::over(&file, &[]);
+    let card = LoopDevice::over(&file, &[]);
     home.run(&["map", &card.path, "--try-file-systems"]).expect(2).says(&["--erase"]);
     let arguments = ["map", &card.path, "--erase", "--try-file-systems", "--yes-destroy", &card.path];
     let limits = ["--only", "boundaries", "--json", "-q"];
@@ -270,7 +270,7 @@ fn file_systems_are_tried_on_a_card_that_may_go_and_nothing_stays_mounted() {
 /// A directory has nothing to read but a file that would have to be written first.
 #[test]
 fn reading_only_in_a_directory_is_refused_and_leaves_no_file() {
-    let (home, mounted) = (Home::new(), Mounted::ext4(64));
+    let (home, mounted) = (Home::new(), TestMount::ext4(64));
     home.run(&["map", mounted.path(), "--read-only"]).expect(2).says(&["cardscope list"]);
     assert!(names_in(&mounted.point).is_empty());
 }
@@ -280,7 +280,7 @@ fn reading_only_in_a_directory_is_refused_and_leaves_no_file() {
 fn ctrl_c_while_a_file_system_is_tried_leaves_none_on_the_card() {
     let home = Home::new();
     let served = Served::start(&home, "sim:lexar-16g-c10?announced_bytes=600MiB", &[]);
-    let card = Loop::over(served.card(), &[]);
+    let card = LoopDevice::over(served.card(), &[]);
     let arguments = ["map", &card.path, "--erase", "--try-file-systems", "--yes-destroy", &card.path];
     for after in [50, 700] {
         let mut running = home.start(&[&arguments[..], &["--only", "axis", "--json"]].concat());

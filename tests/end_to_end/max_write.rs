@@ -2,7 +2,7 @@
 //! `--max-write` says more. The temporary directory of this machine must lie on its system disk, as that of most do.
 
 use crate::common::binary::{CARDSCOPE, Home, Outcome, Running};
-use crate::common::machine::{MIB, Mounted, names_in};
+use crate::common::machine::{MIB, TestMount, names_in};
 use crate::common::{list, number, text};
 use std::path::Path;
 
@@ -146,7 +146,7 @@ fn wherever_in_a_second_the_limit_is_reached_it_ends_a_long_run_and_is_no_error(
 #[test]
 fn a_directory_elsewhere_has_no_limit_but_the_users() {
     let home = Home::new();
-    let memory = Mounted::new(&["-t", "tmpfs", "-o", "size=700M"], "tmpfs");
+    let memory = TestMount::new(&["-t", "tmpfs", "-o", "size=700M"], "tmpfs");
     let outcome = home.run(&["verify", memory.path(), "--files", "--json", "--max-write", "400M"]);
     let document = outcome.expect(4).json();
     assert_eq!(number(&document, "/bytes_written") as u64, 400 * MIB);

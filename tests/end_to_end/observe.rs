@@ -2,7 +2,7 @@
 //! rest, and taken away in the middle.
 
 use crate::common::binary::{CARDSCOPE, Home, Outcome, Running};
-use crate::common::machine::{Mounted, tool, with_data};
+use crate::common::machine::{TestMount, tool, with_data};
 use crate::common::{number, text, without_answer};
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -241,7 +241,7 @@ fn a_device_that_vanishes_in_the_middle_ends_the_watch_and_what_was_seen_is_kept
 
 #[test]
 fn nothing_is_written_to_the_watched_card_until_the_watch_is_over() {
-    let mounted = Mounted::ext4(64);
+    let mounted = TestMount::ext4(64);
     let device = tool("findmnt", &["-no", "SOURCE", mounted.path()]);
     let home = Home::new();
     let on_card = mounted.point.join("archive.sqlite");

@@ -3,7 +3,7 @@
 //! with `CARDSCOPE_LONG=1` two hundred.
 
 use crate::common::binary::{CARDSCOPE, Home, Outcome, Running};
-use crate::common::machine::{Loop, MIB, image, names_in, tool, with_data};
+use crate::common::machine::{LoopDevice, MIB, image, names_in, tool, with_data};
 use crate::common::served::Served;
 use crate::common::{number, text};
 use std::os::unix::fs::symlink;
@@ -226,7 +226,7 @@ fn a_file_that_becomes_a_loop_device_in_mid_run_is_left_alone_within_a_second() 
     let name = card.to_str().unwrap();
     let run = home.start(&["verify", "--full", name, "--yes-destroy", name, "--json"]);
     first_writes(&served);
-    let device = Loop::over(&card, &[]);
+    let device = LoopDevice::over(&card, &[]);
     let outcome = run.finish().expect(3);
     let document = outcome.json();
     let error = text(&document, "/error");
@@ -250,7 +250,7 @@ fn a_device_that_shrinks_in_mid_run_is_not_called_damaged() {
     let home = Home::new();
     for way in [&["--full"][..], &["--erase"], &[]] {
         let served = Served::start(&home, SLOW, &[]);
-        let card = Loop::over(served.card(), &["--direct-io=on"]);
+        let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
         let options = ["verify", &card.path, "--yes-destroy", &card.path, "--json"];
         let run = home.start(&[&options[..], way].concat());
         first_writes(&served);

@@ -3,7 +3,7 @@
 
 use crate::common::binary::Home;
 use crate::common::logs::{CONSTANT, taken_in};
-use crate::common::machine::{Mounted, names_in, tool};
+use crate::common::machine::{TestMount, names_in, tool};
 use crate::common::pages::{
     ENDINGS, browsed, document, drawer, letters, markdown_tables, only_script, page, published, read_again,
     records, report,
@@ -44,7 +44,7 @@ fn what_somebody_else_made_is_not_replaced_and_what_a_report_made_is() {
 #[test]
 fn where_no_file_can_be_none_is_begun() {
     let home = drawer();
-    let disk = Mounted::new(&["-t", "tmpfs", "-o", "size=4k"], "tmpfs");
+    let disk = TestMount::new(&["-t", "tmpfs", "-o", "size=4k"], "tmpfs");
     for ending in ENDINGS {
         let name = format!("cards.{ending}");
         let nowhere = home.path("nowhere").join(&name);
@@ -108,7 +108,7 @@ fn in_another_user_s_folder_a_page_is_replaced_for_its_owner_and_nothing_else_is
 #[test]
 fn an_older_page_survives_a_full_disk() {
     let home = drawer();
-    let disk = Mounted::new(&["-t", "tmpfs", "-o", "size=256k"], "tmpfs");
+    let disk = TestMount::new(&["-t", "tmpfs", "-o", "size=256k"], "tmpfs");
     let file = disk.point.join("cards.html");
     report(&home, &file, &[]).expect(0);
     let before = fs::read(&file).unwrap();

@@ -3,7 +3,7 @@
 
 use crate::common::binary::{Home, Outcome};
 use crate::common::machine::{
-    Loop, MIB, Mounted, attempt, first_difference, image, names_in, tool, with_data,
+    LoopDevice, MIB, TestMount, attempt, first_difference, image, names_in, tool, with_data,
 };
 use crate::common::{list, number, text, until};
 use rustix::process::Signal;
@@ -14,7 +14,7 @@ use std::time::Duration;
 /// A run of `verify` that was killed while the card was overwritten, and the journal that it left.
 struct Torn {
     home: Home,
-    card: Loop,
+    card: LoopDevice,
     before: Vec<u8>,
     journal: PathBuf,
 }
@@ -145,7 +145,7 @@ fn a_card_is_known_again_in_another_reader_and_restored_there() {
     let torn = Torn::new();
     let now = torn.card.content();
     // The same image behind another loop device: the same card in another reader.
-    let reader = Loop::over(&torn.card.image, &[]);
+    let reader = LoopDevice::over(&torn.card.image, &[]);
     let (home, recipe) = (&torn.home, overwrite(&torn.home));
     for arguments in [
         &["verify", &reader.path][..],
@@ -183,7 +183,7 @@ fn another_card_in_the_same_reader_is_tested_and_the_journal_named() {
 }
 
 /// Puts another card into the reader: its name stays, what is behind it does not.
-fn put_in(reader: &Loop, content: &[u8]) {
+fn put_in(reader: &LoopDevice, content: &[u8]) {
     use std::os::unix::fs::FileExt;
     let image = std::fs::OpenOptions::new().write(true).open(&reader.image).unwrap();
     image.write_all_at(content, 0).unwrap();
@@ -211,7 +211,7 @@ fn another_card_and_one_of_another_size_are_refused_and_not_written_to() {
     let other = image(dir.path(), 24);
     let foreign: Vec<u8> = std::fs::read(&other).unwrap().iter().map(|byte| byte ^ 0x5a).collect();
     std::fs::write(&other, &foreign).unwrap();
-    let other = Loop::over(&other, &[]);
+    let other = LoopDevice::over(&other, &[]);
     let smaller = with_data(20, &[]);
     let untouched = smaller.content();
     torn.restore(&[&other.path]).expect(2).says(&["may not be the card", "nothing was written"]);
@@ -267,7 +267,7 @@ fn a_card_that_is_mounted_again_is_not_restored_over_the_mount() {
     let part = card.add_partition(1, 2048, 8192);
     // The kernel takes a moment to let go of what a killed process held.
     until("the partition to be free", || attempt("mkfs.ext4", &["-q", "-F", &part]).status.success());
-    let mounted = Mounted::new(&[], &part);
+    let mounted = TestMount::new(&[], &part);
     let refused = torn.home.run(&["restore", torn.journal.to_str().unwrap()]);
     refused.expect(2).says(&["mounted"]);
     drop(mounted);
@@ -280,13 +280,13 @@ fn a_journal_on_another_partition_of_the_card_is_refused() {
     let [state, target] = [(1, 2048, 65536), (2, 67584, 32768)]
         .map(|(number, start, len)| card.add_partition(number, start, len));
     tool("mkfs.ext4", &["-q", "-F", &state]);
-    let mounted = Mounted::new(&[], &state);
+    let mounted = TestMount::new(&[], &state);
     // A file on the card, as a device, with a file system of its own: still the card.
     let inner = mounted.point.join("inner.img");
     std::fs::write(&inner, vec![0; 8 << 20]).unwrap();
-    let inner = Loop::over(&inner, &[]);
+    let inner = LoopDevice::over(&inner, &[]);
     tool("mkfs.ext4", &["-q", "-F", &inner.path]);
-    let deeper = Mounted::new(&[], &inner.path);
+    let deeper = TestMount::new(&[], &inner.path);
     for place in [&mounted, &deeper] {
         let mut command = home.command(crate::common::binary::CARDSCOPE);
         command.env("XDG_STATE_HOME", place.path()).args(["verify", &target]);
@@ -304,7 +304,7 @@ fn a_journal_without_room_is_refused_and_one_that_fills_its_disk_leaves_the_card
     let home = Home::new();
     let card = with_data(48, &[]);
     let before = card.content();
-    let disk = Mounted::new(&["-t", "tmpfs", "-o", "size=8m"], "tmpfs");
+    let disk = TestMount::new(&["-t", "tmpfs", "-o", "size=8m"], "tmpfs");
     let verify = || {
         let mut command = home.command(crate::common::binary::CARDSCOPE);
         command.env("XDG_STATE_HOME", disk.path()).args(["verify", &card.path, "--json"]);
@@ -388,7 +388,7 @@ fn backup_of(home: &Home, full: bool) -> (PathBuf, Vec<u8>) {
     (file, content)
 }
 
-fn put_on(home: &Home, file: &Path, card: &Loop) -> Outcome {
+fn put_on(home: &Home, file: &Path, card: &LoopDevice) -> Outcome {
     home.run(&["restore", file.to_str().unwrap(), &card.path, "--yes-destroy", &card.path, "--json"])
 }
 
@@ -453,7 +453,7 @@ fn a_backup_on_the_card_itself_or_on_a_full_disk_is_refused_and_leaves_nothing()
     let card = with_data(32, &[]);
     let before = card.content();
     let recipe = overwrite(&home);
-    let disk = Mounted::new(&["-t", "tmpfs", "-o", "size=16m"], "tmpfs");
+    let disk = TestMount::new(&["-t", "tmpfs", "-o", "size=16m"], "tmpfs");
     let file = disk.point.join("backup");
     let bench = |target: &str, file: &Path| {
         home.run(&[
@@ -473,7 +473,7 @@ fn a_backup_on_the_card_itself_or_on_a_full_disk_is_refused_and_leaves_nothing()
     let [place, target] = [(1, 2048, 65536), (2, 67584, 65536)]
         .map(|(number, start, len)| card.add_partition(number, start, len));
     tool("mkfs.ext4", &["-q", "-F", &place]);
-    let mounted = Mounted::new(&[], &place);
+    let mounted = TestMount::new(&[], &place);
     bench(&target, &mounted.point.join("backup")).expect(2).says(&["would be on", "itself"]);
     assert!(names_in(&mounted.point).is_empty());
     drop(mounted);
@@ -503,7 +503,7 @@ fn endure_puts_a_backup_back_at_its_end() {
 }
 
 /// A benchmark that was interrupted and puts the card's image back now, held still.
-fn putting_back(home: &Home, card: &Loop) -> crate::common::binary::Running {
+fn putting_back(home: &Home, card: &LoopDevice) -> crate::common::binary::Running {
     let recipe = home.recipe("", "[[test]]\ntest = \"SEQ1M Q1T1 write\"\nseconds = 300\n");
     let file = home.path("card.img");
     let mut bench = home.start(&[

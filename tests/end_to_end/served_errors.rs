@@ -2,7 +2,7 @@
 //! same to the byte, or a journal waits and `restore` brings it back; and no clean verdict stands over what failed.
 
 use crate::common::binary::{CARDSCOPE, Home, Outcome, Running};
-use crate::common::machine::{Loop, names_in};
+use crate::common::machine::{LoopDevice, names_in};
 use crate::common::served::Served;
 use rustix::process::Signal;
 use serde_json::Value;
@@ -32,7 +32,7 @@ fn data_survives(
     let home = Home::new();
     let served = Served::start(&home, spec, if spec.starts_with(CARD) { &["--no-timing"] } else { &[] });
     let before = served.content();
-    let card = Loop::over(served.card(), &["--direct-io=on"]);
+    let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
     let mut command = home.command(CARDSCOPE);
     command.arg(arguments[0]).arg(&card.path).args(&arguments[1..]).env("CARDSCOPE_IO", io);
     let mut running = Running::of(command);
@@ -79,7 +79,7 @@ fn bad_places_cost_no_data() {
     let home = Home::new();
     let served = Served::start(&home, &spec, &["--no-timing"]);
     let before = served.content();
-    let card = Loop::over(served.card(), &["--direct-io=on"]);
+    let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
     let outcome = home.run(&["verify", &card.path, "--json"]);
     says_no_more_than_it_knows(&outcome);
     for journal in journals(&home) {

@@ -2,14 +2,14 @@
 //! does not fit, and a genuine card passes both.
 
 use crate::common::binary::Home;
-use crate::common::machine::{Loop, Mounted, attempt, tool};
+use crate::common::machine::{LoopDevice, TestMount, attempt, tool};
 use crate::common::served::Served;
 
 /// What f3probe 8 says of a served card; its exit status tells the kind of fake.
 fn f3probe(name: &str) -> String {
     let home = Home::new();
     let served = Served::start(&home, name, &["--no-timing"]);
-    let card = Loop::over(served.card(), &["--direct-io=on"]);
+    let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
     let output = attempt("f3probe", &["--destructive", "--time-ops", &card.path]);
     String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
 }
@@ -45,14 +45,14 @@ fn f3probe_tells_the_kinds_of_fakes_apart_and_a_genuine_card_from_them() {
 fn f3(name: &str) -> String {
     let home = Home::new();
     let served = Served::start(&home, name, &["--no-timing"]);
-    let card = Loop::over(served.card(), &["--direct-io=on"]);
+    let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
     // Without a journal, and the tables made at once: what the file system itself writes stays at the start.
     tool("mkfs.ext4", &["-q", "-F", "-m", "0", "-O", "^has_journal", "-E", "lazy_itable_init=0", &card.path]);
-    let mounted = Mounted::new(&[], &card.path);
+    let mounted = TestMount::new(&[], &card.path);
     tool("f3write", &["--end-at=2", mounted.path()]);
     drop(mounted);
     tool("blockdev", &["--flushbufs", &card.path]);
-    let mounted = Mounted::new(&[], &card.path);
+    let mounted = TestMount::new(&[], &card.path);
     let output = attempt("f3read", &["--end-at=2", mounted.path()]);
     String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
 }

@@ -2,7 +2,7 @@
 //! ext4; vfat is filled by mtools, exFAT checked by its own tools.
 
 use crate::common::binary::Home;
-use crate::common::machine::{Loop, MIB, Mounted, tool};
+use crate::common::machine::{LoopDevice, MIB, TestMount, tool};
 use crate::common::number;
 use crate::common::served::Served;
 use rustix::process::Signal;
@@ -13,15 +13,15 @@ use std::path::Path;
 fn a_file_system_on_a_served_card_keeps_what_is_written() {
     let home = Home::new();
     let mut served = Served::start(&home, "lexar-16g-c10", &["--no-timing"]);
-    let card = Loop::over(served.card(), &["--direct-io=on"]);
+    let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
     let films: Vec<u8> = (0..8 * MIB).map(|n| ((n * n) >> 7) as u8).collect();
     tool("mkfs.ext4", &["-q", "-F", &card.path]);
-    let mounted = Mounted::new(&[], &card.path);
+    let mounted = TestMount::new(&[], &card.path);
     std::fs::write(mounted.point.join("films"), &films).unwrap();
     drop(mounted);
     tool("blockdev", &["--flushbufs", &card.path]);
     tool("e2fsck", &["-f", "-n", &card.path]);
-    let again = Mounted::new(&["-o", "ro"], &card.path);
+    let again = TestMount::new(&["-o", "ro"], &card.path);
     assert!(std::fs::read(again.point.join("films")).unwrap() == films);
     drop(again);
     // Not every kernel can mount it; its own check reads all of it back.
@@ -60,7 +60,7 @@ fn mtools_copy_to_a_vfat_on_a_served_card_and_back() {
 fn an_exfat_on_a_served_card_is_made_and_found_clean() {
     let home = Home::new();
     let served = Served::start(&home, "lexar-1tb-express", &["--no-timing"]);
-    let card = Loop::over(served.card(), &["--direct-io=on"]);
+    let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
     tool("mkfs.exfat", &["-L", "CARD", &card.path]);
     tool("blockdev", &["--flushbufs", &card.path]);
     let checked = tool("fsck.exfat", &["-n", &card.path]);

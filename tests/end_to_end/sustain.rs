@@ -2,7 +2,7 @@
 //! and what it leaves when it is cut short.
 
 use crate::common::binary::Home;
-use crate::common::machine::{Mounted, names_in, with_data};
+use crate::common::machine::{TestMount, names_in, with_data};
 use crate::common::until;
 use rustix::process::Signal;
 use serde_json::Value;
@@ -115,7 +115,7 @@ fn a_region_is_written_and_nothing_outside_of_it() {
 
 #[test]
 fn in_a_directory_a_file_of_its_own_comes_and_goes() {
-    let (home, mounted) = (Home::new(), Mounted::ext4(200));
+    let (home, mounted) = (Home::new(), TestMount::ext4(200));
     std::fs::write(mounted.point.join("photo.jpg"), b"keep me").unwrap();
     let run = home
         .run(&[
@@ -167,7 +167,7 @@ fn a_card_that_vanishes_leaves_what_was_measured() {
 
 #[test]
 fn ctrl_c_keeps_what_was_measured_and_removes_the_file() {
-    let (home, mounted) = (Home::new(), Mounted::ext4(200));
+    let (home, mounted) = (Home::new(), TestMount::ext4(200));
     let running = home.start(&[
         "sustain",
         mounted.path(),

@@ -1,7 +1,7 @@
 //! `--events`: progress as JSON, a line an event, for a program that reads it; and what a verb does when that program goes away.
 
 use crate::common::binary::{CARDSCOPE, Home};
-use crate::common::machine::{Loop, data, tool};
+use crate::common::machine::{LoopDevice, data, tool};
 use crate::common::maps::journals;
 use crate::common::served::Served;
 use crate::common::{PATIENCE, text, until};
@@ -55,7 +55,7 @@ fn a_visit_tells_its_plan_its_session_its_speeds_and_its_findings() {
         .expect(0);
     let figures = told(&bench.stderr)
         .into_iter()
-        .filter(|told| matches!(told, ProgressEvent::Figure(one) if one.mb_s > 0.0));
+        .filter(|told| matches!(told, ProgressEvent::ProgressFigure(one) if one.mb_s > 0.0));
     assert!(figures.count() > 0, "{bench}");
 }
 
@@ -63,7 +63,7 @@ fn a_visit_tells_its_plan_its_session_its_speeds_and_its_findings() {
 fn a_verb_whose_reader_goes_away_ends_as_after_ctrl_c_and_restores_the_data() {
     let home = Home::new();
     let served = Served::start(&home, "constant?command_s=0.004&mb_s=100&announced_bytes=64MiB", &[]);
-    let card = Loop::over(served.card(), &["--direct-io=on"]);
+    let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
     // Content that takes room in a journal.
     fs::write(&card.path, data(48 << 20)).unwrap();
     let content = || {

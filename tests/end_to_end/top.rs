@@ -2,7 +2,7 @@
 //! is given back however it ends.
 
 use crate::common::binary::{CARDSCOPE, Home, Running};
-use crate::common::machine::Loop;
+use crate::common::machine::LoopDevice;
 use crate::common::{list, until};
 use crate::progress::slow_card;
 use crate::screens::{Terminal, plain};
@@ -104,7 +104,7 @@ fn is_given_back(terminal: &Terminal, status: i32) {
 fn a_test_is_seen_while_it_runs_stopped_and_seen_to_end() {
     let home = Home::new();
     let served = slow_card(&home);
-    let card = Loop::over(served.card(), &[]);
+    let card = LoopDevice::over(served.card(), &[]);
     let server = Server::start(&home, 0);
     let order = json!({"verb": "sustain", "options": {"minutes": 5}, "target": card.path});
     let id = server.order(&order);

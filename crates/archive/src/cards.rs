@@ -3,7 +3,7 @@
 use super::line::{AnswerCache, SessionLine, lines};
 use super::named;
 use cardscope_model::archived::StoredCard;
-use cardscope_model::card::{Attachment, CardFacts, Event, EventKind, Price, is_date};
+use cardscope_model::card::{Attachment, CardEvent, CardFacts, CardPrice, EventKind, is_date};
 use cardscope_model::identity::Identity;
 use cardscope_session::archive_access::{open_filled, open_to_read};
 use cardscope_session::attachment;
@@ -15,13 +15,13 @@ use std::path::{Path, PathBuf};
 
 /// A card with all that is known of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CardShown {
+pub struct CardPage {
     #[serde(flatten)]
     pub card: StoredCard,
     /// Its pieces, each by the hash of its identity.
     pub pieces: Vec<String>,
     /// What happened to it.
-    pub events: Vec<Event>,
+    pub events: Vec<CardEvent>,
     /// What is attached: name, media type, bytes, hash.
     pub attachments: Vec<Attachment>,
     /// Its sessions, and the documents of other verbs.
@@ -33,7 +33,7 @@ pub struct CardShown {
 
 /// What is changed of a card. What is `None` or empty stays as it is.
 #[derive(Debug, Clone, Default, Args)]
-pub struct Edit {
+pub struct CardEdit {
     /// Card: words of its name, or the beginning of its id
     pub card: String,
     /// Set a fact: brand, name, model, maker, capacity, form, firmware, made, generation, note; an empty
@@ -51,7 +51,7 @@ pub struct Edit {
     pub date: Option<String>,
     /// Price paid, e.g. 12.99EUR
     #[arg(long, requires = "event", value_parser = price)]
-    pub price: Option<Price>,
+    pub price: Option<CardPrice>,
     /// Details: box contents, seller, way of failure
     #[arg(long, requires = "event")]
     pub about: Option<String>,
@@ -78,7 +78,7 @@ pub fn attach(path: Option<&Path>, card: &str, name: &str, bytes: &[u8]) -> Resu
     Ok(open_filled(path)?.edit_card(card, |_| {}, &[], &[file])?)
 }
 
-impl Edit {
+impl CardEdit {
     /// States what happened to the card in words as they are typed: its kind, date and price.
     ///
     /// # Errors
@@ -98,9 +98,15 @@ impl Edit {
     }
 
     /// What happened to it.
-    fn event(&self) -> Option<Event> {
+    fn event(&self) -> Option<CardEvent> {
         let (date, price) = (self.date.clone(), self.price.clone());
-        Some(Event { date, kind: self.event?, price, note: self.about.clone(), source: self.source.clone() })
+        Some(CardEvent {
+            date,
+            kind: self.event?,
+            price,
+            note: self.about.clone(),
+            source: self.source.clone(),
+        })
     }
 }
 
@@ -122,7 +128,7 @@ pub fn cards(path: Option<&Path>) -> Result<Vec<StoredCard>> {
 ///
 /// # Errors
 /// If the archive cannot be opened or read.
-pub fn card(path: Option<&Path>, id: &str, answers: &AnswerCache) -> Result<Option<CardShown>> {
+pub fn card(path: Option<&Path>, id: &str, answers: &AnswerCache) -> Result<Option<CardPage>> {
     let Some(mut archive) = open_to_read(path)? else { return Ok(None) };
     let found = archive.cards_by_id(id)?.into_iter().find(|card| card.id == id);
     found.map(|card| shown(&mut archive, card, answers)).transpose()
@@ -154,7 +160,7 @@ pub fn attached_bytes(path: Option<&Path>, id: &str, hash: &str) -> Result<Optio
 ///
 /// # Errors
 /// A refusal where the text names none or several, a fact is none, or a file cannot be read; nothing is changed then.
-pub fn edit(path: Option<&Path>, edit: &Edit, answers: &AnswerCache) -> Result<CardShown> {
+pub fn edit(path: Option<&Path>, edit: &CardEdit, answers: &AnswerCache) -> Result<CardPage> {
     let facts = edit.facts()?;
     let mut archive = open_filled(path)?;
     let card = named::card(&mut archive, &edit.card)?;
@@ -192,7 +198,7 @@ fn change(known: &mut CardFacts, facts: Vec<(&str, Option<String>)>, marks: Opti
 ///
 /// # Errors
 /// A refusal where a text names none or several, or both the same.
-pub fn merge(path: Option<&Path>, from: &str, into: &str, answers: &AnswerCache) -> Result<CardShown> {
+pub fn merge(path: Option<&Path>, from: &str, into: &str, answers: &AnswerCache) -> Result<CardPage> {
     let mut archive = open_filled(path)?;
     let (from, into) = (named::card(&mut archive, from)?, named::card(&mut archive, into)?);
     if from.id == into.id {
@@ -210,7 +216,7 @@ pub(super) fn runs_first(mut sessions: Vec<SessionSummary>) -> Vec<SessionId> {
 }
 
 /// A card with all that is known of it.
-pub(super) fn shown(archive: &mut Archive, mut card: StoredCard, answers: &AnswerCache) -> Result<CardShown> {
+pub(super) fn shown(archive: &mut Archive, mut card: StoredCard, answers: &AnswerCache) -> Result<CardPage> {
     let id = card.id.clone();
     let pieces = archive.units(&id)?.into_iter().map(|s| s.id).collect();
     let events = archive.events(&id)?.into_iter().map(|(_, event)| event).collect();
@@ -219,7 +225,7 @@ pub(super) fn shown(archive: &mut Archive, mut card: StoredCard, answers: &Answe
     let session_lines = lines(archive, sessions.clone(), answers)?;
     let names = runs_first(sessions).iter().map(ToString::to_string).collect();
     card.sessions = u32::try_from(session_lines.len()).unwrap_or(u32::MAX);
-    Ok(CardShown { card, pieces, events, attachments, sessions_and_records: names, session_lines })
+    Ok(CardPage { card, pieces, events, attachments, sessions_and_records: names, session_lines })
 }
 
 /// The facts that are texts, by their words.
@@ -262,7 +268,7 @@ fn date(text: &str) -> Result<String, String> {
 }
 
 /// `12.99EUR`, `12.99 EUR`, `12,99 EUR`. Three digits behind the point or comma may be thousands: who means which says so.
-fn price(text: &str) -> Result<Price, String> {
+fn price(text: &str) -> Result<CardPrice, String> {
     let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (amount, currency) = text.split_at(split);
     let amount = amount.trim().replace(',', ".").parse::<f64>().ok().filter(|a| a.is_finite() && *a >= 0.0);
@@ -271,7 +277,7 @@ fn price(text: &str) -> Result<Price, String> {
     let currency = currency.trim().to_ascii_uppercase();
     match amount {
         Some(amount) if currency.len() == 3 && currency.chars().all(|c| c.is_ascii_alphabetic()) => {
-            Ok(Price { amount, currency })
+            Ok(CardPrice { amount, currency })
         }
         _ => Err(format!("{text:?} is not a price; write an amount and a currency, e.g. 12.99EUR")),
     }
@@ -285,7 +291,7 @@ mod tests {
     fn a_fact_is_set_by_its_word_and_taken_away_by_nothing() {
         let mut facts = CardFacts::default();
         let mut set = |text: &str| {
-            let edit = Edit { facts: vec![text.into()], ..Edit::default() };
+            let edit = CardEdit { facts: vec![text.into()], ..CardEdit::default() };
             change(&mut facts, edit.facts().unwrap(), None);
             facts.brand.clone()
         };
@@ -300,7 +306,7 @@ mod tests {
         for (text, amount, currency) in
             [("12.99EUR", 12.99, "EUR"), ("8 usd", 8.0, "USD"), ("6,81 EUR", 6.81, "EUR")]
         {
-            assert_eq!(price(text), Ok(Price { amount, currency: currency.into() }));
+            assert_eq!(price(text), Ok(CardPrice { amount, currency: currency.into() }));
         }
         for bad in ["EUR", "1,299 EUR", "1.299EUR", "1,299.00 EUR", "12", "-3EUR", "nanEUR", "12 €"] {
             assert!(price(bad).is_err(), "{bad}");

@@ -1,16 +1,16 @@
 //! The archive's content as files, one session a file (docs/result-file.schema.json), and such files taken in.
 
 use super::cards::runs_first;
-use super::named::{self, Named};
-use cardscope_engine::cause::Cause;
+use super::named::{self, NamedItem};
+use cardscope_engine::cause::ErrorCause;
 use cardscope_engine::input;
-use cardscope_files::{Folder, Use};
+use cardscope_files::{FileUse, ResolvedFolder};
 use cardscope_import::verb::result_file;
 use cardscope_model::session_file::SessionFile;
 use cardscope_session::archive_access::{open, open_filled, open_to_read};
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::output_file::{Mark, OutputFile};
-use cardscope_store::{Archive, SessionId, Stored};
+use cardscope_session::output_file::{FileMark, OutputFile};
+use cardscope_store::{Archive, ImportedSource, SessionId};
 use serde::{Deserialize, Serialize};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ const HEAD: &str = "{\n  \"format\": \"cardscope-session\"";
 
 /// One session that was written.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Exported {
+pub struct ExportedFile {
     /// The session's name.
     pub session: String,
     /// The file.
@@ -29,7 +29,7 @@ pub struct Exported {
 
 /// One file that was taken in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Taken {
+pub struct TakenFile {
     /// The file.
     pub file: String,
     /// True where the archive had it already.
@@ -47,11 +47,12 @@ pub struct Taken {
 /// # Errors
 /// A refusal where a name means nothing, a file is there already that says something else, none can be made there, or a
 /// session is too long to be read again; a failure where one cannot be written. What was written before stays.
-pub fn export(path: Option<&Path>, what: &[String], folder: &Path) -> Result<Vec<Exported>> {
+pub fn export(path: Option<&Path>, what: &[String], folder: &Path) -> Result<Vec<ExportedFile>> {
     let archive = if what.is_empty() { open_to_read(path)? } else { Some(open_filled(path)?) };
     let Some(mut archive) = archive else { return Ok(Vec::new()) };
     let sessions = sessions(&mut archive, what)?;
-    Folder::make(folder, 0o777).map_err(|e| Failure::io_for(format!("{}: {e}", folder.display()), e))?;
+    ResolvedFolder::make(folder, 0o777)
+        .map_err(|e| Failure::io_for(format!("{}: {e}", folder.display()), e))?;
     sessions.into_iter().map(|session| write(&mut archive, session, folder)).collect()
 }
 
@@ -62,14 +63,14 @@ fn sessions(archive: &mut Archive, what: &[String]) -> Result<Vec<SessionId>> {
     let mut found = Vec::new();
     for text in what {
         match named::any(archive, text)? {
-            Named::Session(session) => found.push(session),
-            Named::Card(card) => found.extend(runs_first(archive.card_sessions(&card.id)?)),
+            NamedItem::Session(session) => found.push(session),
+            NamedItem::Card(card) => found.extend(runs_first(archive.card_sessions(&card.id)?)),
         }
     }
     Ok(found)
 }
 
-fn write(archive: &mut Archive, session: SessionId, folder: &Path) -> Result<Exported> {
+fn write(archive: &mut Archive, session: SessionId, folder: &Path) -> Result<ExportedFile> {
     let file = archive.export(session).map_err(Failure::refused)?;
     let text = file.to_json().map_err(Failure::io)?;
     let place = folder.join(format!("{session}.json"));
@@ -83,15 +84,15 @@ fn write(archive: &mut Archive, session: SessionId, folder: &Path) -> Result<Exp
     match place.symlink_metadata() {
         Ok(_) => same(&place, &text)?,
         // Whole or not at all, also where the power goes away: half a file would be taken for a damaged one.
-        Err(_) => OutputFile::claim("--output", &place, None, Mark::Head(HEAD))?.write(&text)?,
+        Err(_) => OutputFile::claim("--output", &place, None, FileMark::Head(HEAD))?.write(&text)?,
     }
-    Ok(Exported { session: session.to_string(), file: place.display().to_string() })
+    Ok(ExportedFile { session: session.to_string(), file: place.display().to_string() })
 }
 
 /// A file of that name is fine where it says the same.
 fn same(place: &Path, text: &str) -> Result<()> {
     let mut there = Vec::new();
-    let read = cardscope_files::open(place, Use::Read)
+    let read = cardscope_files::open(place, FileUse::Read)
         .and_then(|file| Ok(file.take(text.len() as u64 + 1).read_to_end(&mut there)?));
     match read {
         Ok(_) if there == text.as_bytes() => Ok(()),
@@ -106,7 +107,7 @@ fn same(place: &Path, text: &str) -> Result<()> {
 ///
 /// # Errors
 /// If the archive cannot be opened.
-pub fn take(path: Option<&Path>, files: &[PathBuf]) -> Result<Vec<Taken>> {
+pub fn take(path: Option<&Path>, files: &[PathBuf]) -> Result<Vec<TakenFile>> {
     let mut archive = open(path)?;
     let mut all = Vec::new();
     for file in files {
@@ -128,17 +129,22 @@ fn below(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-fn one(archive: &mut Archive, file: &Path) -> Taken {
+fn one(archive: &mut Archive, file: &Path) -> TakenFile {
     let added = read(file).and_then(|read| Ok(archive.add_file(&read)?));
     let session = match &added {
-        Ok(Stored::New { sessions, .. }) => sessions.first().map(ToString::to_string),
+        Ok(ImportedSource::New { sessions, .. }) => sessions.first().map(ToString::to_string),
         _ => None,
     };
-    let known = matches!(added, Ok(Stored::Known { .. }));
-    Taken { file: file.display().to_string(), known, session, error: added.err().map(|why| why.to_string()) }
+    let known = matches!(added, Ok(ImportedSource::Known { .. }));
+    TakenFile {
+        file: file.display().to_string(),
+        known,
+        session,
+        error: added.err().map(|why| why.to_string()),
+    }
 }
 
-fn read(file: &Path) -> Result<SessionFile, Cause> {
+fn read(file: &Path) -> Result<SessionFile, ErrorCause> {
     let bytes = input::bytes(file, result_file::MOST_BYTES)?;
     result_file::read(&bytes)
 }

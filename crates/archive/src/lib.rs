@@ -11,16 +11,16 @@ mod named;
 mod request;
 mod sessions;
 
-pub use cards::{CardShown, Edit, attach, attached_bytes, card, cards, edit, facts, merge, said};
-pub use files::{Exported, Taken, export, take};
-pub use line::{AnswerCache, DrawAnswer, SessionLine};
-pub use request::{Request, What};
-pub use sessions::{Found, find, list, newest, remove};
+pub use cards::{CardEdit, CardPage, attach, attached_bytes, card, cards, edit, facts, merge, said};
+pub use files::{ExportedFile, TakenFile, export, take};
+pub use line::{AnswerCache, AnswerRenderer, SessionLine};
+pub use request::{ArchiveAction, ArchiveRequest};
+pub use sessions::{FoundItem, find, list, newest, remove};
 
 use cardscope_session::archive_access::{open, path_of};
 use cardscope_session::error::Result;
-pub use cardscope_session::stored_document::{Shown, show};
-pub use cardscope_store::Changes;
+pub use cardscope_session::stored_document::{StoredDocument, show};
+pub use cardscope_store::ArchiveChanges;
 use cardscope_store::{Archive, is_server};
 use rustix::fs::{Access, access};
 use std::path::Path;
@@ -30,8 +30,8 @@ use std::path::Path;
 ///
 /// # Errors
 /// If the server cannot be reached, or what lies there is no archive.
-pub fn changes(path: Option<&Path>) -> Result<Changes> {
-    Ok(Changes::of(path_of(path)?)?)
+pub fn changes(path: Option<&Path>) -> Result<ArchiveChanges> {
+    Ok(ArchiveChanges::of(path_of(path)?)?)
 }
 
 /// Makes the archive where there is none, for whoever goes on reading and writing it.

@@ -3,10 +3,10 @@
 use cardscope_model::answer::Answer;
 use cardscope_model::archived::SessionOverview;
 use cardscope_model::recipe::MOST_RUNS;
-use cardscope_model::report::Tone;
+use cardscope_model::report::NewsTone;
 use cardscope_session::error::Result;
 use cardscope_session::stored_document::document;
-use cardscope_store::{Archive, EndedHow, SessionId, SessionSummary};
+use cardscope_store::{Archive, SessionEnd, SessionId, SessionSummary};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -27,7 +27,7 @@ pub struct SessionLine {
 }
 
 /// Answer and tone of the page that a verb's document becomes, where it becomes one.
-pub type DrawAnswer = fn(&str, &Value) -> Option<(Answer, Tone)>;
+pub type AnswerRenderer = fn(&str, &Value) -> Option<(Answer, NewsTone)>;
 
 /// Runs that are read for one list, those of the newest sessions first; of other benchmarks and logs it says how many runs they
 /// have.
@@ -40,19 +40,24 @@ const MOST_ANSWERS: usize = 10_000;
 /// samples.
 #[derive(Debug)]
 pub struct AnswerCache {
-    draw: DrawAnswer,
-    drawn: Mutex<HashMap<SessionId, Option<(Answer, Tone)>>>,
+    draw: AnswerRenderer,
+    drawn: Mutex<HashMap<SessionId, Option<(Answer, NewsTone)>>>,
 }
 
 impl AnswerCache {
     /// An empty cache.
-    pub fn new(draw: DrawAnswer) -> Self {
+    pub fn new(draw: AnswerRenderer) -> Self {
         AnswerCache { draw, drawn: Mutex::default() }
     }
 
     /// The answer of a session; `None` while it runs, where its document cannot be read, and where it has more runs than are
     /// `left` to read.
-    fn get(&self, archive: &mut Archive, session: &SessionSummary, left: &mut u32) -> Option<(Answer, Tone)> {
+    fn get(
+        &self,
+        archive: &mut Archive,
+        session: &SessionSummary,
+        left: &mut u32,
+    ) -> Option<(Answer, NewsTone)> {
         if session.running {
             return None;
         }
@@ -75,7 +80,7 @@ impl AnswerCache {
         answer
     }
 
-    fn drawn(&self) -> MutexGuard<'_, HashMap<SessionId, Option<(Answer, Tone)>>> {
+    fn drawn(&self) -> MutexGuard<'_, HashMap<SessionId, Option<(Answer, NewsTone)>>> {
         self.drawn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -90,7 +95,7 @@ pub(super) fn lines(
     let titles: HashMap<String, String> = archive.cards()?.into_iter().map(|c| (c.id, c.title)).collect();
     let mut left = MOST_RUNS_READ;
     // What has no result yet, and what cannot be read, has none; the list shows the others none the less.
-    let mut answered: HashMap<SessionId, (Answer, Tone)> = HashMap::new();
+    let mut answered: HashMap<SessionId, (Answer, NewsTone)> = HashMap::new();
     for session in sessions.iter().rev() {
         answered.extend(answers.get(archive, session, &mut left).map(|answer| (session.id, answer)));
     }
@@ -99,7 +104,7 @@ pub(super) fn lines(
     for session in &sessions {
         let title = session.card_id.as_ref().and_then(|id| titles.get(id));
         let answer = answered.remove(&session.id);
-        let (result, tone) = answer.unwrap_or_else(|| (runs(session).into(), Tone::Plain));
+        let (result, tone) = answer.unwrap_or_else(|| (runs(session).into(), NewsTone::Plain));
         let part_of = check.filter(|check| is_part(session, check)).map(|check| check.id.to_string());
         if session.kind == "check" {
             check = Some(session);
@@ -145,7 +150,7 @@ fn runs(session: &SessionSummary) -> String {
     }
 }
 
-fn state(ended: Option<EndedHow>, running: bool) -> &'static str {
+fn state(ended: Option<SessionEnd>, running: bool) -> &'static str {
     match ended {
         Some(how) => how.word(),
         None if running => "running",
@@ -184,7 +189,7 @@ mod tests {
         static DRAWN: AtomicU32 = AtomicU32::new(0);
         let answers = AnswerCache::new(|kind, document| {
             DRAWN.fetch_add(1, Ordering::Relaxed);
-            Some((format!("{kind} of {}", document["target"]).into(), Tone::Plain))
+            Some((format!("{kind} of {}", document["target"]).into(), NewsTone::Plain))
         });
         let folder = tempfile::tempdir().unwrap();
         let mut archive = Archive::open(folder.path().join("archive.sqlite")).unwrap();
@@ -193,7 +198,7 @@ mod tests {
         let session = SessionSummary { id, ..session("verify", "2026-01-01T10:05", None, None) };
         // One that crashed is looked at again: it may have an end by now.
         for (ended, drawn) in
-            [(None, 1), (None, 2), (Some(EndedHow::Complete), 3), (Some(EndedHow::Complete), 3)]
+            [(None, 1), (None, 2), (Some(SessionEnd::Complete), 3), (Some(SessionEnd::Complete), 3)]
         {
             let listed =
                 lines(&mut archive, vec![SessionSummary { ended, ..session.clone() }], &answers).unwrap();
@@ -204,14 +209,14 @@ mod tests {
 
     #[test]
     fn the_runs_of_the_newest_benchmarks_are_read_and_those_of_others_counted() {
-        let answers = AnswerCache::new(|_, _| Some(("fast".into(), Tone::Plain)));
+        let answers = AnswerCache::new(|_, _| Some(("fast".into(), NewsTone::Plain)));
         let folder = tempfile::tempdir().unwrap();
         let mut archive = Archive::open(folder.path().join("archive.sqlite")).unwrap();
         let begun = recorder::start("bench", "sim:constant", 1, &Condition::default(), None);
         let mut of_runs = |hour: usize, runs| {
             let at = format!("2026-01-01T1{hour}:00");
             let id = archive.begin_session(&begun).unwrap();
-            let ended = Some(EndedHow::Complete);
+            let ended = Some(SessionEnd::Complete);
             SessionSummary { id, is_record: false, runs, ended, ..session("bench", &at, None, None) }
         };
         let runs = [1, 2, MOST_RUNS_READ - 4, MOST_RUNS_READ, 3];

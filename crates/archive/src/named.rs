@@ -8,21 +8,21 @@ use cardscope_session::stored_document::{listed, several};
 use cardscope_store::{Archive, SessionId};
 
 /// What a text names.
-pub(super) enum Named {
+pub(super) enum NamedItem {
     Session(SessionId),
     Card(Box<StoredCard>),
 }
 
 /// The one session or card that a text names.
-pub(super) fn any(archive: &mut Archive, text: &str) -> Result<Named> {
+pub(super) fn any(archive: &mut Archive, text: &str) -> Result<NamedItem> {
     if let Ok(session) = text.parse() {
-        return Ok(Named::Session(session));
+        return Ok(NamedItem::Session(session));
     }
     let sessions = archive.sessions_by_id(text)?;
     let cards = cards(archive, text)?;
     match (&sessions[..], cards.is_empty()) {
-        ([], _) => Ok(Named::Card(Box::new(the_one(cards, text)?))),
-        ([session], true) => Ok(Named::Session(session.id)),
+        ([], _) => Ok(NamedItem::Card(Box::new(the_one(cards, text)?))),
+        ([session], true) => Ok(NamedItem::Session(session.id)),
         (_, true) => Err(several(text, &sessions)),
         (_, false) => Err(Failure::refused(format!(
             "{text:?} names sessions and cards: {}; give more of the id, or the whole name",
@@ -47,8 +47,8 @@ mod tests {
     use super::*;
     use cardscope_model::card::CardFacts;
     use cardscope_model::condition::Condition;
-    use cardscope_model::log::Log;
-    use cardscope_model::run::{Figure, Run};
+    use cardscope_model::log::CardLog;
+    use cardscope_model::run::{Run, TestFigure};
     use cardscope_session::recorder;
     use cardscope_store::NewSource;
 
@@ -59,7 +59,7 @@ mod tests {
         let start = recorder::start("verify", "sim:constant", 1, &Condition::default(), None);
         let id = archive.begin_session(&start).unwrap();
         let beginning = id.to_string()[..9].to_uppercase();
-        assert!(matches!(any(&mut archive, &beginning).unwrap(), Named::Session(found) if found == id));
+        assert!(matches!(any(&mut archive, &beginning).unwrap(), NamedItem::Session(found) if found == id));
     }
 
     #[test]
@@ -69,9 +69,11 @@ mod tests {
         for name in ["Moss", "Hilt"] {
             let card =
                 CardFacts { brand: Some("Onyx".into()), name: Some(name.into()), ..CardFacts::default() };
-            let run =
-                Run { results: vec![Figure::of("SEQ1M Q8T1 read".parse().unwrap(), 90.0)], ..Run::default() };
-            let log = Log { card, runs: vec![run], ..Log::default() };
+            let run = Run {
+                results: vec![TestFigure::of("SEQ1M Q8T1 read".parse().unwrap(), 90.0)],
+                ..Run::default()
+            };
+            let log = CardLog { card, runs: vec![run], ..CardLog::default() };
             let bytes = name.as_bytes().into();
             archive
                 .import([NewSource {

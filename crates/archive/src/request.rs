@@ -1,6 +1,6 @@
 //! What is asked of an archive.
 
-use super::Edit;
+use super::CardEdit;
 use cardscope_session::options::ArchiveAt;
 use clap::{ArgGroup, Args, Subcommand};
 use std::path::PathBuf;
@@ -10,10 +10,10 @@ use std::path::PathBuf;
 #[command(mut_arg("archive", |archive| {
     archive.global(true).help("Archive: a file, or postgres://... [default: in the XDG data folder]")
 }))]
-pub struct Request {
+pub struct ArchiveRequest {
     /// What is done with it.
     #[command(subcommand)]
-    pub what: What,
+    pub what: ArchiveAction,
     /// Which archive.
     #[command(flatten)]
     pub archive: ArchiveAt,
@@ -21,7 +21,7 @@ pub struct Request {
 
 /// What is done with an archive.
 #[derive(Debug, Clone, Subcommand)]
-pub enum What {
+pub enum ArchiveAction {
     /// List all sessions
     List,
     /// List the cards
@@ -36,7 +36,7 @@ pub enum What {
         what: String,
     },
     /// Edit the facts of a card, add events, attach pictures
-    Edit(Box<Edit>),
+    Edit(Box<CardEdit>),
     /// Merge two cards: move everything from FROM to INTO
     Merge {
         /// Card to remove

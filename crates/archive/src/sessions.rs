@@ -1,21 +1,21 @@
 //! What was measured: listed, found by its id, shown as it was printed, and removed.
 
-use super::cards::{CardShown, shown};
+use super::cards::{CardPage, shown};
 use super::line::{AnswerCache, SessionLine, lines};
-use super::named::{self, Named};
+use super::named::{self, NamedItem};
 use cardscope_session::archive_access::{open_filled, open_to_read};
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::stored_document;
-use cardscope_session::stored_document::{Shown, document};
+use cardscope_session::stored_document::{StoredDocument, document};
 use std::path::Path;
 
 /// What a text names.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Found {
+pub enum FoundItem {
     /// A session.
-    Session(Shown),
+    Session(StoredDocument),
     /// A card.
-    Card(Box<CardShown>),
+    Card(Box<CardPage>),
 }
 
 /// Everything that was measured, oldest first.
@@ -54,11 +54,11 @@ pub fn newest(
 ///
 /// # Errors
 /// If it names nothing, or several; or what it names cannot be read.
-pub fn find(path: Option<&Path>, text: &str, answers: &AnswerCache) -> Result<Found> {
+pub fn find(path: Option<&Path>, text: &str, answers: &AnswerCache) -> Result<FoundItem> {
     let mut archive = open_filled(path)?;
     Ok(match named::any(&mut archive, text)? {
-        Named::Session(id) => Found::Session(document(&mut archive, id)?),
-        Named::Card(card) => Found::Card(Box::new(shown(&mut archive, *card, answers)?)),
+        NamedItem::Session(id) => FoundItem::Session(document(&mut archive, id)?),
+        NamedItem::Card(card) => FoundItem::Card(Box::new(shown(&mut archive, *card, answers)?)),
     })
 }
 

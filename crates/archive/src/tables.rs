@@ -3,8 +3,8 @@
 
 use cardscope_compare::card_source::CardSource;
 use cardscope_compare::verb::rank;
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_files::{DraftFolder, FileError, Folder, files_below};
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_files::{DraftFolder, FileError, ResolvedFolder, files_below};
 use cardscope_session::archive_access::open_to_read;
 use cardscope_session::error::{Failure, Result};
 use cardscope_store::{TableFile, TablesError};
@@ -38,7 +38,7 @@ pub struct WrittenTable {
 
 /// What stands in [`LIST`]: all files but itself.
 #[derive(Debug, Serialize, Deserialize)]
-struct List {
+struct TableList {
     format: String,
     version: u32,
     tool_version: String,
@@ -50,9 +50,9 @@ struct List {
 /// # Errors
 /// A refusal where the folder holds anything but an earlier export; a failure where the archive cannot be read or the
 /// folder not be written; an end where it was interrupted. What was there before stays then, and nothing is beside it.
-pub fn export(path: Option<&Path>, folder: &Path, interrupt: &Interrupt) -> Result<Vec<WrittenTable>> {
+pub fn export(path: Option<&Path>, folder: &Path, interrupt: &InterruptFlag) -> Result<Vec<WrittenTable>> {
     let Some(mut archive) = open_to_read(path)? else { return Ok(Vec::new()) };
-    let place = Place::claim(folder)?;
+    let place = ExportFolder::claim(folder)?;
     let excluded = excluded(path)?;
     let mut draft = DraftFolder::new(&place.parent, &place.last).map_err(|e| place.refused(&e))?;
     let make = |name: &str| Ok(draft.create(Path::new(name))?);
@@ -78,7 +78,7 @@ fn excluded(path: Option<&Path>) -> Result<HashMap<String, String>> {
 }
 
 fn list(files: Vec<TableFile>, mut to: std::fs::File) -> std::io::Result<()> {
-    let list = List {
+    let list = TableList {
         format: FORMAT.to_owned(),
         version: 1,
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -103,15 +103,15 @@ fn tables(files: &[TableFile]) -> Vec<WrittenTable> {
 }
 
 /// Where the folder goes.
-struct Place<'a> {
+struct ExportFolder<'a> {
     named: &'a Path,
-    parent: Folder,
+    parent: ResolvedFolder,
     last: std::ffi::OsString,
     /// The files of an earlier export that has the name.
     old: Option<BTreeSet<PathBuf>>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> ExportFolder<'a> {
     /// Judges what has the name.
     fn claim(named: &'a Path) -> Result<Self> {
         let why = |e: FileError| Failure::refused_for(format!("--parquet {}: {e}", named.display()), e);
@@ -122,11 +122,11 @@ impl<'a> Place<'a> {
             )));
         };
         let above = if above.as_os_str().is_empty() { Path::new(".") } else { above };
-        let parent = Folder::make(above, 0o777).map_err(why)?;
+        let parent = ResolvedFolder::make(above, 0o777).map_err(why)?;
         let old = judge(&parent, last).map_err(|what| {
             Failure::refused(format!("--parquet {}: {what}; name a new folder", named.display()))
         })?;
-        Ok(Place { named, parent, last: last.to_owned(), old })
+        Ok(ExportFolder { named, parent, last: last.to_owned(), old })
     }
 
     fn refused(&self, error: &FileError) -> Failure {
@@ -140,7 +140,7 @@ impl<'a> Place<'a> {
 }
 
 /// The files of the export that has the name; `None` where nothing has, or an empty folder. Why it may not be replaced.
-fn judge(parent: &Folder, last: &OsStr) -> Result<Option<BTreeSet<PathBuf>>, String> {
+fn judge(parent: &ResolvedFolder, last: &OsStr) -> Result<Option<BTreeSet<PathBuf>>, String> {
     let there = match parent.folder(last) {
         Ok(there) => there,
         Err(error) if error.is_absent() => return Ok(None),
@@ -158,11 +158,12 @@ fn judge(parent: &Folder, last: &OsStr) -> Result<Option<BTreeSet<PathBuf>>, Str
 }
 
 /// The files that the list of an export names, itself included; `None` where there is no such list.
-fn listed(folder: &Folder) -> Option<BTreeSet<PathBuf>> {
+fn listed(folder: &ResolvedFolder) -> Option<BTreeSet<PathBuf>> {
     let mut text = String::new();
     let file = folder.find(OsStr::new(LIST)).ok()??;
     file.take(MOST_BYTES).read_to_string(&mut text).ok()?;
-    let list: List = serde_json::from_str(&text).ok().filter(|list: &List| list.format == FORMAT)?;
+    let list: TableList =
+        serde_json::from_str(&text).ok().filter(|list: &TableList| list.format == FORMAT)?;
     let names = list.files.into_iter().map(|file| PathBuf::from(file.name));
     Some(names.chain([PathBuf::from(LIST)]).collect())
 }
@@ -191,21 +192,21 @@ mod tests {
     #[test]
     fn what_is_exported_is_there_whole_or_not_at_all() {
         let (folder, place, out) = filled();
-        let export = |interrupt: &Interrupt| export(Some(&place), &out, interrupt);
+        let export = |interrupt: &InterruptFlag| export(Some(&place), &out, interrupt);
         let names =
             || fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect::<Vec<_>>();
         let before = names().len();
-        let interrupted = Interrupt::default();
+        let interrupted = InterruptFlag::default();
         interrupted.raise();
         assert_eq!(export(&interrupted), Err(Failure::Undone("nothing was written")));
         assert_eq!(names().len(), before, "nothing half done lies beside the archive: {:?}", names());
-        assert_eq!(sessions(&export(&Interrupt::default()).unwrap()), 1);
+        assert_eq!(sessions(&export(&InterruptFlag::default()).unwrap()), 1);
         let list = fs::read_to_string(out.join(LIST)).unwrap();
         export(&interrupted).unwrap_err();
         assert_eq!(fs::read_to_string(out.join(LIST)).unwrap(), list, "the earlier export stays");
         let start = recorder::start("verify", "sim:constant", 2, &Condition::default(), None);
         Archive::open(&place).unwrap().begin_session(&start).unwrap();
-        assert_eq!(sessions(&export(&Interrupt::default()).unwrap()), 2);
+        assert_eq!(sessions(&export(&InterruptFlag::default()).unwrap()), 2);
         assert_eq!(names().len(), before + 1, "{:?}", names());
     }
 
@@ -213,7 +214,7 @@ mod tests {
     fn a_folder_with_anything_else_in_it_is_refused() {
         let (folder, place, out) = filled();
         let refused = |what: &str| {
-            let failure = export(Some(&place), &out, &Interrupt::default()).unwrap_err();
+            let failure = export(Some(&place), &out, &InterruptFlag::default()).unwrap_err();
             assert_eq!(failure.exit_status(), 2, "{failure}");
             assert!(failure.to_string().contains(what), "{failure}");
         };
@@ -221,14 +222,14 @@ mod tests {
         fs::create_dir(out.join("empty")).unwrap();
         refused("not of an earlier export");
         fs::remove_dir(out.join("empty")).unwrap();
-        export(Some(&place), &out, &Interrupt::default()).unwrap();
+        export(Some(&place), &out, &InterruptFlag::default()).unwrap();
         fs::write(out.join("notes.txt"), "mine").unwrap();
         refused("not of an earlier export");
         fs::remove_file(out.join("notes.txt")).unwrap();
         std::os::unix::fs::symlink("/etc/passwd", out.join("cards/link")).unwrap();
         refused("not of an earlier export");
         fs::remove_file(out.join("cards/link")).unwrap();
-        export(Some(&place), &out, &Interrupt::default()).unwrap();
+        export(Some(&place), &out, &InterruptFlag::default()).unwrap();
         // A list that claims what is somebody's.
         fs::remove_dir_all(&out).unwrap();
         fs::create_dir(&out).unwrap();

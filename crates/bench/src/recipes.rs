@@ -12,7 +12,7 @@ use std::path::Path;
 /// A recipe is a published method as a TOML file: which tests run, how long, how often, and how their
 /// result is computed.
 #[derive(Debug, Clone, Default, Args)]
-pub struct Request {
+pub struct RecipesRequest {
     /// The recipe to explain: a name, or the path of a TOML file
     pub name: Option<String>,
 }

@@ -5,7 +5,7 @@ use cardscope_model::condition::Condition;
 use cardscope_model::recipe::{self, Recipe, RecipeError};
 use cardscope_session::arguments::size;
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::frame::{Common, Limits};
+use cardscope_session::frame::{CommonOptions, SpendLimits};
 use cardscope_session::option_json;
 use clap::Args;
 use serde::de::Error;
@@ -15,15 +15,15 @@ use std::sync::OnceLock;
 
 /// Measure a card with a published recipe
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
-pub struct Request {
+pub struct BenchRequest {
     /// What every verb is asked for.
     #[command(flatten)]
     #[serde(flatten)]
-    pub common: Common,
+    pub common: CommonOptions,
     /// Nothing new begins after the budget.
     #[command(flatten)]
     #[serde(flatten)]
-    pub limits: Limits,
+    pub limits: SpendLimits,
     /// Recipe: quick, kdiskmark, cdm8-default, another of `cardscope recipes`, or the path of a TOML file
     #[arg(long, default_value = "quick")]
     #[serde(deserialize_with = "builtin_recipe")]
@@ -52,7 +52,7 @@ pub struct Request {
     pub text: OnceLock<String>,
 }
 
-impl Request {
+impl BenchRequest {
     /// The recipe that is asked for, cut to the tests that are wanted.
     pub(super) fn recipe(&self) -> Result<Recipe> {
         self.recipe_over(self.size)

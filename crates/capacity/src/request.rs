@@ -1,10 +1,10 @@
 //! What a verification is asked to do.
 
-use cardscope_model::verify::Method;
-use cardscope_sd::label::{self, Label};
+use cardscope_model::verify::TestMethod;
+use cardscope_sd::label::{self, CardLabel};
 use cardscope_session::after_verdict::TestOptions;
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::frame::{Common, Limits};
+use cardscope_session::frame::{CommonOptions, SpendLimits};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -14,15 +14,15 @@ use std::path::PathBuf;
 /// The default is a quick test that preserves the data on the card: each block is saved to a journal on
 /// another disk before it is overwritten, then restored and checked.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
-pub struct Request {
+pub struct VerifyRequest {
     /// What every verb is asked for.
     #[command(flatten)]
     #[serde(flatten)]
-    pub common: Common,
+    pub common: CommonOptions,
     /// What it may spend.
     #[command(flatten)]
     #[serde(flatten)]
-    pub limits: Limits,
+    pub limits: SpendLimits,
     /// Overwrite and read back every block. All data on the card is lost, unless --backup saves it
     #[arg(long, conflicts_with = "files")]
     pub full: bool,
@@ -62,13 +62,13 @@ pub struct Request {
     pub label: Option<String>,
 }
 
-impl Request {
+impl VerifyRequest {
     /// Quick, full or by files.
-    pub(super) fn method(&self) -> Method {
+    pub(super) fn method(&self) -> TestMethod {
         match (self.full, self.files) {
-            (true, _) => Method::Full,
-            (_, true) => Method::Files,
-            _ => Method::Quick,
+            (true, _) => TestMethod::Full,
+            (_, true) => TestMethod::Files,
+            _ => TestMethod::Quick,
         }
     }
 
@@ -87,7 +87,7 @@ impl Request {
     }
 
     /// What is printed on the card, as the user says.
-    pub(super) fn printed(&self) -> Result<Option<Label>> {
+    pub(super) fn printed(&self) -> Result<Option<CardLabel>> {
         self.label.as_deref().map(label::parse).transpose().map_err(Failure::refused)
     }
 }

@@ -1,7 +1,7 @@
 //! What a visit is asked for.
 
-use cardscope_model::judged_mark::Form;
-use cardscope_session::frame::{Common, Limits};
+use cardscope_model::judged_mark::TestForm;
+use cardscope_session::frame::{CommonOptions, SpendLimits};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -15,16 +15,16 @@ use std::time::Duration;
     mut_arg("budget", |budget| budget.default_value("3m").default_value_if("marks", "true", None)),
     mut_arg("max_write", |most| most.conflicts_with("read_only"))
 )]
-pub struct Request {
+pub struct CheckRequest {
     /// What every verb is asked for.
     #[command(flatten)]
     #[serde(flatten)]
-    pub common: Common,
+    pub common: CommonOptions,
     /// What it may spend; without a budget the visit takes three minutes, but for marks in the conditions of the
     /// specification.
     #[command(flatten)]
     #[serde(flatten)]
-    pub limits: Limits,
+    pub limits: SpendLimits,
     /// Write nothing; skip every test that needs writes, the capacity test included
     #[arg(long)]
     pub read_only: bool,
@@ -44,23 +44,23 @@ pub struct Request {
 /// What a visit takes where nothing else is asked for.
 pub(super) const BUDGET: Duration = Duration::from_secs(180);
 
-impl Request {
+impl CheckRequest {
     /// Time for all of it.
     pub(super) fn budget(&self) -> Duration {
         self.limits.budget.unwrap_or(BUDGET)
     }
 
     /// How near to the specification's method the marks are tested.
-    pub(super) fn form(&self) -> Form {
+    pub(super) fn form(&self) -> TestForm {
         match (self.erase, self.marks) {
-            (false, _) => Form::Short,
-            (true, false) => Form::Volumes,
-            (true, true) => Form::Specification,
+            (false, _) => TestForm::Short,
+            (true, false) => TestForm::Volumes,
+            (true, true) => TestForm::Specification,
         }
     }
 
     /// Whether the marks take as long as they take.
     pub(super) fn takes_its_time(&self) -> bool {
-        self.form() == Form::Specification && self.limits.budget.is_none()
+        self.form() == TestForm::Specification && self.limits.budget.is_none()
     }
 }

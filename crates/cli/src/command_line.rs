@@ -2,7 +2,7 @@
 
 use crate::completions::Shell;
 use crate::manual::Manual;
-use crate::output::Options;
+use crate::output::OutputOptions;
 use crate::verbs::Verb;
 use clap::{Args, Parser, Subcommand};
 
@@ -16,16 +16,16 @@ use clap::{Args, Parser, Subcommand};
     subcommand_required = true,
     arg_required_else_help = true
 )]
-pub(crate) struct Cli {
+pub(crate) struct CommandLine {
     #[command(subcommand)]
-    pub(crate) asked: Asked,
+    pub(crate) asked: CommandKind,
     #[command(flatten)]
-    pub(crate) output: Options,
+    pub(crate) output: OutputOptions,
 }
 
 /// What the program is asked for.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Asked {
+pub(crate) enum CommandKind {
     #[command(flatten)]
     Verb(Box<Verb>),
     /// Print the completions for a shell

@@ -19,7 +19,7 @@ pub(crate) enum Shell {
 
 /// Which names an argument takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Names {
+enum ValueSource {
     Recipes,
     Jobs,
     Cards,
@@ -27,17 +27,18 @@ enum Names {
     Targets,
 }
 
-impl Names {
-    const ALL: [Names; 4] = [Names::Recipes, Names::Jobs, Names::Cards, Names::Targets];
+impl ValueSource {
+    const ALL: [ValueSource; 4] =
+        [ValueSource::Recipes, ValueSource::Jobs, ValueSource::Cards, ValueSource::Targets];
 
     /// Those of an argument of a verb.
-    fn of(verb: &str, argument: &Arg) -> Option<Names> {
+    fn of(verb: &str, argument: &Arg) -> Option<ValueSource> {
         match (verb, argument.get_id().as_str()) {
-            (_, "recipe") | ("recipes", "name") => Some(Names::Recipes),
-            (_, "job") | ("jobs", "name") => Some(Names::Jobs),
-            ("show" | "serve", "name" | "names") => Some(Names::Cards),
+            (_, "recipe") | ("recipes", "name") => Some(ValueSource::Recipes),
+            (_, "job") | ("jobs", "name") => Some(ValueSource::Jobs),
+            ("show" | "serve", "name" | "names") => Some(ValueSource::Cards),
             ("check" | "verify" | "bench" | "map" | "sustain" | "endure" | "format" | "info", "target")
-            | ("fit", "card") => Some(Names::Targets),
+            | ("fit", "card") => Some(ValueSource::Targets),
             _ => None,
         }
     }
@@ -45,10 +46,10 @@ impl Names {
     /// The word that stands for them until the script is written; the name of their function in zsh.
     fn word(self) -> &'static str {
         match self {
-            Names::Recipes => "_cardscope_recipes",
-            Names::Jobs => "_cardscope_jobs",
-            Names::Cards => "_cardscope_cards",
-            Names::Targets => "_cardscope_targets",
+            ValueSource::Recipes => "_cardscope_recipes",
+            ValueSource::Jobs => "_cardscope_jobs",
+            ValueSource::Cards => "_cardscope_cards",
+            ValueSource::Targets => "_cardscope_targets",
         }
     }
 
@@ -57,10 +58,10 @@ impl Names {
             Ok(simulate::list()?.iter().map(|card| format!("{prefix}{}", card.name)).collect())
         };
         match self {
-            Names::Recipes => Ok(RECIPES.names().map(str::to_owned).collect()),
-            Names::Jobs => Ok(JOBS.names().map(str::to_owned).collect()),
-            Names::Cards => cards(""),
-            Names::Targets => cards("sim:"),
+            ValueSource::Recipes => Ok(RECIPES.names().map(str::to_owned).collect()),
+            ValueSource::Jobs => Ok(JOBS.names().map(str::to_owned).collect()),
+            ValueSource::Cards => cards(""),
+            ValueSource::Targets => cards("sim:"),
         }
     }
 }
@@ -91,7 +92,7 @@ fn script(shell: Shell, command: Command) -> Result<String> {
 /// The command line, each argument that takes names with the one word for them.
 fn with_words(command: Command) -> Command {
     let verb = command.get_name().to_owned();
-    let command = command.mut_args(|argument| match Names::of(&verb, &argument) {
+    let command = command.mut_args(|argument| match ValueSource::of(&verb, &argument) {
         Some(names) => argument.value_parser([names.word()]),
         None => argument,
     });
@@ -101,7 +102,7 @@ fn with_words(command: Command) -> Command {
 /// Bash offers files wherever no name fits. It ends words at colons, which the names of simulated cards have.
 fn bash(script: String) -> Result<String> {
     let mut script = script.replace("complete -F _cardscope ", "complete -F _cardscope_whole_words ");
-    for names in Names::ALL {
+    for names in ValueSource::ALL {
         script = script.replace(names.word(), &names.list()?.join(" "));
     }
     Ok(script + WHOLE_WORDS)
@@ -126,7 +127,7 @@ _cardscope_whole_words() {
 fn zsh(script: String) -> Result<String> {
     let (head, body) = script.split_once('\n').unwrap_or((&script, ""));
     let (mut body, mut functions) = (body.to_owned(), String::new());
-    for names in Names::ALL {
+    for names in ValueSource::ALL {
         let (word, list) = (names.word(), names.list()?.join(" ").replace(':', "\\:"));
         body = body.replace(&format!("({word})"), word);
         functions +=
@@ -138,7 +139,7 @@ fn zsh(script: String) -> Result<String> {
 /// Fish has the options of verbs from `clap_complete`, and their arguments from here.
 fn fish(script: String, command: &Command) -> Result<String> {
     let mut script = script;
-    for names in Names::ALL {
+    for names in ValueSource::ALL {
         let (word, list) = (names.word(), names.list()?.join(" "));
         script = script.replace(&format!("-f -a \"{word}\\t''\""), &format!("-F -a \"{list}\""));
         for verb in taking(command, names) {
@@ -151,10 +152,11 @@ fn fish(script: String, command: &Command) -> Result<String> {
 }
 
 /// The verbs that take such names without an option.
-fn taking(command: &Command, names: Names) -> Vec<String> {
+fn taking(command: &Command, names: ValueSource) -> Vec<String> {
     let below = command.get_subcommands().flat_map(|verb| taking(verb, names));
-    let takes =
-        command.get_positionals().any(|argument| Names::of(command.get_name(), argument) == Some(names));
+    let takes = command
+        .get_positionals()
+        .any(|argument| ValueSource::of(command.get_name(), argument) == Some(names));
     takes.then(|| command.get_name().to_owned()).into_iter().chain(below).collect()
 }
 
@@ -167,13 +169,13 @@ mod tests {
     fn no_word_that_stands_for_names_is_left_where_a_name_belongs() {
         for shell in [Shell::Bash, Shell::Fish] {
             let script = script(shell, help::command()).unwrap();
-            for names in Names::ALL {
+            for names in ValueSource::ALL {
                 assert!(!script.contains(names.word()), "{names:?} in {shell:?}");
                 assert!(script.contains(&names.list().unwrap()[0]), "{names:?} in {shell:?}");
             }
         }
         let script = script(Shell::Zsh, help::command()).unwrap();
-        for names in Names::ALL {
+        for names in ValueSource::ALL {
             let word = names.word();
             assert!(!script.contains(&format!("({word})")), "{word}");
             assert!(
@@ -185,8 +187,8 @@ mod tests {
 
     #[test]
     fn every_verb_on_a_card_completes_simulated_ones() {
-        let asked = taking(&help::command(), Names::Targets);
+        let asked = taking(&help::command(), ValueSource::Targets);
         assert_eq!(asked.len(), 9, "{asked:?}");
-        assert_eq!(taking(&help::command(), Names::Cards), ["show", "serve"]);
+        assert_eq!(taking(&help::command(), ValueSource::Cards), ["show", "serve"]);
     }
 }

@@ -1,6 +1,6 @@
 //! The help of the program beyond what describes each option: the verbs in groups, and examples to copy.
 
-use crate::command_line::Cli;
+use crate::command_line::CommandLine;
 use clap::builder::StyledStr;
 use clap::{Command, CommandFactory};
 use std::fmt::Write;
@@ -23,7 +23,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
 
 /// The command line with all of its help.
 pub(crate) fn command() -> Command {
-    let bare = Cli::command();
+    let bare = CommandLine::command();
     let verbs: Vec<String> = bare.get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
     let grouped = grouped(&bare);
     verbs.iter().fold(bare.help_template(grouped), |command, name| {

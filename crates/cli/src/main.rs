@@ -15,7 +15,7 @@ mod verbs;
 
 use clap::FromArgMatches;
 use clap::error::ErrorKind;
-use command_line::{Asked, Cli};
+use command_line::{CommandKind, CommandLine};
 use std::process::ExitCode;
 
 /// Bytes of stack, whatever `ulimit -s` leaves to the thread that the system starts: the command line and the pages take
@@ -37,8 +37,8 @@ fn main() -> ExitCode {
 fn run() -> ExitCode {
     let mut command = help::command();
     let parsed = command.try_get_matches_from_mut(std::env::args_os());
-    let parsed =
-        parsed.and_then(|matches| Cli::from_arg_matches(&matches).map_err(|e| e.format(&mut command)));
+    let parsed = parsed
+        .and_then(|matches| CommandLine::from_arg_matches(&matches).map_err(|e| e.format(&mut command)));
     let cli = match parsed {
         Ok(cli) => cli,
         // The short help, where nothing was asked.
@@ -51,9 +51,9 @@ fn run() -> ExitCode {
         Err(help) => help.exit(),
     };
     let run = || match cli.asked {
-        Asked::Verb(verb) => signals::watch().and_then(|()| verb.run(&cli.output)),
-        Asked::Completions(asked) => completions::print(asked.shell, help::command()),
-        Asked::Manual(manual) => manual.run(help::command(), &cli.output),
+        CommandKind::Verb(verb) => signals::watch().and_then(|()| verb.run(&cli.output)),
+        CommandKind::Completions(asked) => completions::print(asked.shell, help::command()),
+        CommandKind::Manual(manual) => manual.run(help::command(), &cli.output),
     };
     let status = match run() {
         Ok(status) => status,

@@ -1,10 +1,10 @@
 //! `manual`: the manual pages, written from the same command line that is parsed.
 
 use crate::help::examples::{EXIT_STATUS, of as examples_of};
-use crate::output::{self, Options};
+use crate::output::{self, OutputOptions};
 use cardscope_page::figure::count;
-use cardscope_page::tree::{Block, Page};
-use cardscope_session::output_file::{Mark, OutputFile};
+use cardscope_page::tree::{Page, PageBlock};
+use cardscope_session::output_file::{FileMark, OutputFile};
 use cardscope_session::{Failure, Result};
 use clap::{Args, Command};
 use clap_mangen::Man;
@@ -21,13 +21,13 @@ pub(crate) struct Manual {
 }
 
 /// By what a manual page of our own making is known.
-const MARK: Mark = Mark::Word(".TH cardscope");
+const MARK: FileMark = FileMark::Word(".TH cardscope");
 
 /// What the pages are of.
 const SOURCE: &str = concat!("cardscope ", env!("CARGO_PKG_VERSION"));
 
 impl Manual {
-    pub(crate) fn run(&self, command: Command, options: &Options) -> Result<u8> {
+    pub(crate) fn run(&self, command: Command, options: &OutputOptions) -> Result<u8> {
         let claim = |(name, page)| {
             OutputFile::claim("manual", &self.folder.join::<String>(name), None, MARK)
                 .map(|file| (file, page))
@@ -42,7 +42,7 @@ impl Manual {
         output::list(options, "files", &written, |files| {
             let pages = count(files.len() as u64, "manual page");
             let mut page = Page::plain(format!("Wrote {pages} to {}.", self.folder.display()));
-            page.fold("Files", [Block::Lines(files.to_vec())]);
+            page.fold("Files", [PageBlock::Lines(files.to_vec())]);
             page
         })
     }

@@ -4,15 +4,15 @@
 //! shown as `model::outside` has it, whichever verb brings it.
 
 use crate::file_limit;
-use cardscope_engine::pending::{Owing, owing};
-use cardscope_model::report::Tone;
-use cardscope_model::report::{Document, ExitStatus};
+use cardscope_engine::pending::{CleanupGuard, owing};
+use cardscope_model::report::NewsTone;
+use cardscope_model::report::{ExitStatus, ReportDocument};
 use cardscope_model::{json, outside};
 use cardscope_page::figure::wrapped;
 use cardscope_page::tree::Page;
 use cardscope_page::tree::terminal;
-use cardscope_page::tree::terminal::Screen;
-use cardscope_session::frame::Outcome;
+use cardscope_page::tree::terminal::ScreenOptions;
+use cardscope_session::frame::VerbOutcome;
 use cardscope_session::{Failure, Result};
 use clap::error::{ContextValue, Error as UsageError};
 use clap::{Args, ColorChoice};
@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Options of every verb.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Options {
+pub(crate) struct OutputOptions {
     /// Print one JSON document on stdout and nothing else
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -65,9 +65,9 @@ pub(crate) fn verb_ends_by_itself() -> bool {
 }
 
 /// Prints what a verb came to, and why it ended early if it did; gives the exit status.
-pub(crate) fn outcome<D: Document + Serialize + DeserializeOwned>(
-    options: &Options,
-    outcome: &Outcome<D>,
+pub(crate) fn outcome<D: ReportDocument + Serialize + DeserializeOwned>(
+    options: &OutputOptions,
+    outcome: &VerbOutcome<D>,
     page: impl FnOnce(&D) -> Page,
 ) -> Result<u8> {
     let status = outcome.report.exit_status();
@@ -75,9 +75,9 @@ pub(crate) fn outcome<D: Document + Serialize + DeserializeOwned>(
         let page = page(report);
         // The colour and the exit status say the same.
         let agree = match status {
-            ExitStatus::Good => page.tone != Tone::Bad || outcome.failure.is_some(),
-            ExitStatus::NotProven => page.tone == Tone::Warning,
-            ExitStatus::Bad => matches!(page.tone, Tone::Warning | Tone::Bad),
+            ExitStatus::Good => page.tone != NewsTone::Bad || outcome.failure.is_some(),
+            ExitStatus::NotProven => page.tone == NewsTone::Warning,
+            ExitStatus::Bad => matches!(page.tone, NewsTone::Warning | NewsTone::Bad),
         };
         debug_assert!(agree, "{status:?}, {:?}: {}", page.tone, page.answer);
         page
@@ -97,7 +97,7 @@ pub(crate) fn outcome<D: Document + Serialize + DeserializeOwned>(
 /// # Errors
 /// If stdout cannot be written (a full disk behind a redirection).
 pub(crate) fn document<T: Serialize + DeserializeOwned>(
-    options: &Options,
+    options: &OutputOptions,
     document: &T,
     page: impl FnOnce(&T) -> Page,
 ) -> Result<u8> {
@@ -114,7 +114,7 @@ pub(crate) fn document<T: Serialize + DeserializeOwned>(
 
 /// Prints a list: as JSON under its name where asked for, else as its page. Gives the exit status.
 pub(crate) fn list<T: Serialize + DeserializeOwned>(
-    options: &Options,
+    options: &OutputOptions,
     name: &str,
     list: &T,
     page: impl FnOnce(&T) -> Page,
@@ -147,9 +147,9 @@ fn as_json(text: serde_json::Result<String>) -> Result<()> {
 }
 
 /// Prints a page as wide as the terminal, in colours where those are wanted.
-pub(crate) fn show(options: &Options, page: &Page) -> Result<()> {
+pub(crate) fn show(options: &OutputOptions, page: &Page) -> Result<()> {
     let coloured = coloured(options.color);
-    let screen = Screen { columns: columns(), details: options.details };
+    let screen = ScreenOptions { columns: columns(), details: options.details };
     let mut out = String::new();
     for line in terminal::lines(page, &screen) {
         let line: String =
@@ -179,24 +179,24 @@ pub(crate) fn coloured(choice: ColorChoice) -> bool {
     }
 }
 
-fn painted(text: &str, style: terminal::Style, coloured: bool) -> String {
+fn painted(text: &str, style: terminal::SpanStyle, coloured: bool) -> String {
     use anstyle::{AnsiColor, Style};
     let style = match style {
-        terminal::Style::Plain => Style::new(),
-        terminal::Style::Strong => Style::new().bold(),
-        terminal::Style::Dim => Style::new().dimmed(),
-        terminal::Style::News(tone) => match tone {
-            Tone::Plain => Style::new().bold(),
-            Tone::Good => AnsiColor::Green.on_default().bold(),
-            Tone::Warning => AnsiColor::Yellow.on_default().bold(),
-            Tone::Bad => AnsiColor::Red.on_default().bold(),
+        terminal::SpanStyle::Plain => Style::new(),
+        terminal::SpanStyle::Strong => Style::new().bold(),
+        terminal::SpanStyle::Dim => Style::new().dimmed(),
+        terminal::SpanStyle::News(tone) => match tone {
+            NewsTone::Plain => Style::new().bold(),
+            NewsTone::Good => AnsiColor::Green.on_default().bold(),
+            NewsTone::Warning => AnsiColor::Yellow.on_default().bold(),
+            NewsTone::Bad => AnsiColor::Red.on_default().bold(),
         },
     };
     if coloured && !text.is_empty() { format!("{style}{text}{style:#}") } else { text.to_owned() }
 }
 
 /// A verb that heeds a signal still prints what it has.
-fn printing() -> Option<Owing> {
+fn printing() -> Option<CleanupGuard> {
     verb_ends_by_itself().then(|| owing("the result is printed", ""))
 }
 
@@ -217,7 +217,7 @@ pub(crate) fn bytes(body: &[u8]) -> Result<()> {
 }
 
 /// Says why it ended: on stderr, and with `--json` as a document, since that is where scripts look.
-pub(crate) fn failure(failure: &Failure, options: &Options) {
+pub(crate) fn failure(failure: &Failure, options: &OutputOptions) {
     say(failure);
     if options.json {
         let document = serde_json::json!({ "error": words(failure) }).to_string();

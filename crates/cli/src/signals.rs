@@ -4,8 +4,8 @@
 
 use crate::output;
 use crate::progress::{self, screen};
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::pending::{Debt, Wait, debts, longest_wait};
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::pending::{PendingCleanup, PendingWait, debts, longest_wait};
 use cardscope_model::outside;
 use cardscope_session::{Failure, Result};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -26,28 +26,28 @@ const PATIENCE: Duration = Duration::from_millis(1500);
 /// How often a verb that is to end is looked at.
 const SLICE: Duration = Duration::from_millis(50);
 
-static INTERRUPT: OnceLock<Interrupt> = OnceLock::new();
+static INTERRUPT: OnceLock<InterruptFlag> = OnceLock::new();
 
 /// Registers the handlers, before any verb begins.
 pub(crate) fn watch() -> Result<()> {
     let refused = |e: std::io::Error| Failure::io_for(format!("signal handlers cannot be set: {e}"), e);
-    let interrupt = INTERRUPT.get_or_init(Interrupt::default);
+    let interrupt = INTERRUPT.get_or_init(InterruptFlag::default);
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, interrupt.flag()).map_err(refused)?;
     }
     // Whoever started this program may have kept them from it: a server does.
-    Interrupt::let_signals_in().map_err(refused)?;
+    InterruptFlag::let_signals_in().map_err(refused)?;
     let signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(refused)?;
     // Threads and not the handler itself, so that they may do what handlers may not.
     let thread = |name: &str| std::thread::Builder::new().name(name.into());
     thread("signals").spawn(move || take(signals)).map_err(refused)?;
-    Interrupt::keep_signals_from_this_thread().map_err(refused)
+    InterruptFlag::keep_signals_from_this_thread().map_err(refused)
 }
 
 /// What the signals raise, for a verb that looks at it and ends by itself.
-pub(crate) fn interrupt() -> Interrupt {
+pub(crate) fn interrupt() -> InterruptFlag {
     output::a_verb_ends_by_itself();
-    INTERRUPT.get_or_init(Interrupt::default).clone()
+    INTERRUPT.get_or_init(InterruptFlag::default).clone()
 }
 
 fn take(mut signals: Signals) {
@@ -106,7 +106,7 @@ fn end_when_nothing_is_owed() {
 }
 
 /// What is waited for, what comes then, and what a second signal does.
-fn waits(wait: Option<(Wait, Duration)>, owed: &[Debt]) -> String {
+fn waits(wait: Option<(PendingWait, Duration)>, owed: &[PendingCleanup]) -> String {
     let (then, left) = (each_once(owed, |debt| &debt.then).join(", and "), left(owed));
     let wait = wait.map_or_else(String::new, |(wait, since)| match since.as_secs_f64() {
         short if short < 1.0 => format!("waiting for {wait}; then "),
@@ -116,17 +116,17 @@ fn waits(wait: Option<(Wait, Duration)>, owed: &[Debt]) -> String {
 }
 
 /// The last words of a program that is ended at once.
-fn at_once(owed: &[Debt]) -> String {
+fn at_once(owed: &[PendingCleanup]) -> String {
     format!("ended at once{}\n", left(owed))
 }
 
-fn left(owed: &[Debt]) -> String {
+fn left(owed: &[PendingCleanup]) -> String {
     let left = each_once(owed, |debt| &debt.left);
     if left.is_empty() { String::new() } else { format!(": {}", left.join("; ")) }
 }
 
 /// What debts say, in the order in which they are paid: what two of them owe is done when the later one is paid.
-fn each_once(owed: &[Debt], words: fn(&Debt) -> &String) -> Vec<&str> {
+fn each_once(owed: &[PendingCleanup], words: fn(&PendingCleanup) -> &String) -> Vec<&str> {
     let said: Vec<&str> = owed.iter().map(|debt| words(debt).as_str()).collect();
     let comes_again = |at: usize| said[at + 1..].contains(&said[at]);
     (0..said.len()).filter(|at| !said[*at].is_empty() && !comes_again(*at)).map(|at| said[at]).collect()
@@ -176,14 +176,17 @@ mod tests {
     #[test]
     fn what_is_waited_for_what_comes_then_and_what_is_left_stand_in_one_sentence() {
         let owed = [
-            Debt {
+            PendingCleanup {
                 then: "the 69.1 MB saved are restored".into(),
                 left: "the journal j keeps them".into(),
                 restores: 69,
             },
-            Debt { then: "the results are stored in the archive".into(), ..Debt::default() },
+            PendingCleanup {
+                then: "the results are stored in the archive".into(),
+                ..PendingCleanup::default()
+            },
         ];
-        let wait = Some((Wait::Call("a flush of /dev/sdx".into()), Duration::from_secs(4)));
+        let wait = Some((PendingWait::Call("a flush of /dev/sdx".into()), Duration::from_secs(4)));
         assert_eq!(
             waits(wait, &owed),
             "interrupted: waiting for a flush of /dev/sdx, which has hung for 4 s; then the 69.1 MB saved are restored, and \

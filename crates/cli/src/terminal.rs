@@ -2,25 +2,25 @@
 
 use crate::output;
 use crate::progress::screen;
-use cardscope_endurance::verb::sustain::{Typed, Typist};
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_session::consent::{Beforehand, Consent, Question};
+use cardscope_endurance::verb::sustain::{ManualReading, ManualThermometer};
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_session::consent::{ConsentQuestion, ConsentSource, GivenBeforehand};
 use std::io::{BufRead, IsTerminal};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 /// Asks on the terminal, unless consent was given beforehand.
-pub(crate) struct AtTerminal {
+pub(crate) struct TerminalPrompt {
     /// What was given beforehand.
     pub(crate) given: Option<String>,
     /// Ends the wait for an answer.
-    pub(crate) interrupt: Interrupt,
+    pub(crate) interrupt: InterruptFlag,
 }
 
-impl Consent for AtTerminal {
-    fn ask(&mut self, question: &Question) -> Option<String> {
+impl ConsentSource for TerminalPrompt {
+    fn ask(&mut self, question: &ConsentQuestion) -> Option<String> {
         if self.given.is_some() || !std::io::stdin().is_terminal() {
-            return Beforehand(self.given.clone()).ask(question);
+            return GivenBeforehand(self.given.clone()).ask(question);
         }
         let _alone = screen::pause();
         output::note(&format!("This overwrites data on {}.", question.at_stake));
@@ -35,7 +35,7 @@ impl Consent for AtTerminal {
 }
 
 /// A line typed; `None` after Ctrl-C. Read on a thread of its own, because a read goes on after a signal.
-fn typed(interrupt: &Interrupt) -> Option<String> {
+fn typed(interrupt: &InterruptFlag) -> Option<String> {
     let (hand_over, lines) = channel();
     std::thread::spawn(move || {
         let mut line = String::new();
@@ -55,8 +55,8 @@ fn typed(interrupt: &Interrupt) -> Option<String> {
 /// Takes temperatures typed while a run goes on: `PLACE VALUE`, or a value alone where there is one place.
 pub(crate) struct TypedTemperatures;
 
-impl Typist for TypedTemperatures {
-    fn begin(&mut self, places: &[String], into: Typed) {
+impl ManualReading for TypedTemperatures {
+    fn begin(&mut self, places: &[String], into: ManualThermometer) {
         let (first, several) = (places.first().cloned().unwrap_or_default(), places.len() > 1);
         let how = if several { "PLACE VALUE" } else { "a value" };
         screen::say(&format!("type {how} in °C and Enter as often as you like: {}", places.join(", ")));

@@ -4,8 +4,8 @@
 use crate::card_source::CardSource;
 use cardscope_model::answer::Answer;
 use cardscope_model::archived::{CardOverview, NewestVerdict, StoredCard};
-use cardscope_model::report::Tone;
-use cardscope_model::units::Size;
+use cardscope_model::report::NewsTone;
+use cardscope_model::units::DecimalSize;
 use cardscope_session::error::Result;
 use cardscope_session::not_cards::NotCard;
 use cardscope_store::NewestDocument;
@@ -20,7 +20,7 @@ use std::path::Path;
 /// If the archive cannot be opened or read.
 pub fn all(
     archive: Option<&Path>,
-    answer: fn(&str, &Value) -> Option<(Answer, Tone)>,
+    answer: fn(&str, &Value) -> Option<(Answer, NewsTone)>,
 ) -> Result<Vec<CardOverview>> {
     let mut source = CardSource::open(archive, true)?;
     let cards = source.cards()?;
@@ -59,7 +59,7 @@ pub fn all(
             not_card: not_card.map(|kind| kind.label().to_owned()),
             speeds: speeds.into_iter().map(|(test, (sum, runs))| (test, sum / runs.max(1.0))).collect(),
             verdict: newest.remove(&card.id).and_then(verdict),
-            capacity: bytes.map(|bytes| Size(bytes).in_table()).unwrap_or_default(),
+            capacity: bytes.map(|bytes| DecimalSize(bytes).in_table()).unwrap_or_default(),
             per_gb: card.price.as_ref().zip(gb).map(|(price, gb)| price.amount / gb),
             id: card.id,
             title: card.title,

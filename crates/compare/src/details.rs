@@ -2,14 +2,14 @@
 //! long runs. The same for `compare` and `report`.
 
 use cardscope_model::card_details::CardDetails;
-use cardscope_model::card_map::Geometry;
+use cardscope_model::card_map::FlashGeometry;
 use cardscope_statistics::flashbench::geometry_in_log;
-use cardscope_store::CardWord;
+use cardscope_store::CardStatement;
 use serde::Deserialize;
 use serde_json::Value;
 
 /// What sessions say, the oldest first: what was said later counts.
-pub fn of_words(words: &[CardWord]) -> CardDetails {
+pub fn of_words(words: &[CardStatement]) -> CardDetails {
     let mut details = CardDetails::default();
     for word in words {
         details.add_said(&word.identity);
@@ -34,5 +34,5 @@ pub(crate) fn add_log(details: &mut CardDetails, other: &Value) {
 }
 
 fn add_map(details: &mut CardDetails, map: &Value) {
-    Geometry::deserialize(map).into_iter().for_each(|found| details.add_geometry(found));
+    FlashGeometry::deserialize(map).into_iter().for_each(|found| details.add_geometry(found));
 }

@@ -3,7 +3,7 @@
 //!
 //! Layout: `Documentation/ABI/stable/sysfs-block` of the Linux kernel; sizes there are in 512-byte units always.
 
-use crate::system::{System, base_name, flag, link_name, names, number, text};
+use crate::system::{SystemRoots, base_name, flag, link_name, names, number, text};
 use std::path::{Path, PathBuf};
 
 /// The unit of `size` and `start` in sysfs, whatever the device's own sector.
@@ -50,7 +50,7 @@ pub struct BlockDevice {
 
 impl BlockDevice {
     /// All whole disks, in the order of their names.
-    pub(crate) fn all(system: &System) -> Vec<BlockDevice> {
+    pub(crate) fn all(system: &SystemRoots) -> Vec<BlockDevice> {
         let root = system.sys().join("block");
         names(&root)
             .into_iter()
@@ -60,7 +60,7 @@ impl BlockDevice {
     }
 
     /// The device of this kernel name, a whole disk or a partition.
-    pub(crate) fn named(system: &System, name: &str) -> Option<BlockDevice> {
+    pub(crate) fn named(system: &SystemRoots, name: &str) -> Option<BlockDevice> {
         if name.is_empty() || name.contains('/') || name.starts_with('.') {
             return None;
         }
@@ -76,7 +76,7 @@ impl BlockDevice {
     }
 
     /// The device with this number, a whole disk or a partition.
-    pub(crate) fn numbered(system: &System, wanted: DeviceNumber) -> Option<BlockDevice> {
+    pub(crate) fn numbered(system: &SystemRoots, wanted: DeviceNumber) -> Option<BlockDevice> {
         // Major 0 stands for file systems without a device.
         if wanted.major == 0 {
             return None;
@@ -95,7 +95,7 @@ impl BlockDevice {
     }
 
     /// The device behind a name or path as a user gives it: `sda`, `/dev/sda`, `/dev/disk/by-id/…`.
-    pub fn find(system: &System, name_or_path: &str) -> Option<BlockDevice> {
+    pub fn find(system: &SystemRoots, name_or_path: &str) -> Option<BlockDevice> {
         let path = Path::new(name_or_path);
         if system.is_live() && name_or_path.contains('/') {
             return Self::numbered(system, path_number(path)?);
@@ -166,12 +166,12 @@ impl BlockDevice {
     }
 
     /// The `device` directory: the card, SCSI device or NVMe controller behind the disk.
-    pub(crate) fn hardware(&self, system: &System) -> PathBuf {
+    pub(crate) fn hardware(&self, system: &SystemRoots) -> PathBuf {
         system.resolve(&self.disk().dir.join("device"))
     }
 
     /// The directories from the device behind the disk up to the root of the tree, nearest first.
-    pub(crate) fn ancestors(&self, system: &System) -> Vec<PathBuf> {
+    pub(crate) fn ancestors(&self, system: &SystemRoots) -> Vec<PathBuf> {
         let hardware = self.hardware(system);
         let start =
             if hardware.starts_with(system.sys().join("devices")) { hardware } else { self.disk().dir };
@@ -179,7 +179,7 @@ impl BlockDevice {
     }
 
     /// Path of the device file.
-    pub fn path(&self, system: &System) -> PathBuf {
+    pub fn path(&self, system: &SystemRoots) -> PathBuf {
         // A device in a subdirectory is named with `!` in sysfs (cciss!c0d0).
         let name = self.name.replace('!', "/");
         if system.is_live() { system.dev().join(name) } else { Path::new("/dev").join(name) }
@@ -213,8 +213,8 @@ mod tests {
     #[test]
     fn names_that_would_leave_the_tree_find_nothing() {
         for name in ["", ".", "..", "../etc", "/dev/none-such"] {
-            assert_eq!(BlockDevice::named(&System::host(), name), None, "{name}");
+            assert_eq!(BlockDevice::named(&SystemRoots::host(), name), None, "{name}");
         }
-        assert_eq!(BlockDevice::find(&System::host(), "/etc/passwd"), None);
+        assert_eq!(BlockDevice::find(&SystemRoots::host(), "/etc/passwd"), None);
     }
 }

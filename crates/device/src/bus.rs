@@ -5,7 +5,7 @@
 
 use crate::block::BlockDevice;
 use crate::nvme;
-use crate::system::{System, flag, joined, text};
+use crate::system::{SystemRoots, flag, joined, text};
 use crate::usb;
 use cardscope_model::device::Bus;
 
@@ -14,7 +14,7 @@ const BY_NAME: [(&str, Bus); 5] =
     [("mmcblk", Bus::Mmc), ("nvme", Bus::Nvme), ("loop", Bus::Loop), ("nbd", Bus::Nbd), ("vd", Bus::Virtio)];
 
 /// How a disk is attached.
-pub fn bus(system: &System, disk: &BlockDevice) -> Bus {
+pub fn bus(system: &SystemRoots, disk: &BlockDevice) -> Bus {
     match BY_NAME.iter().find(|(prefix, _)| disk.name.starts_with(prefix)) {
         Some((_, bus)) => *bus,
         None if !disk.name.starts_with("sd") => Bus::Other,
@@ -24,7 +24,7 @@ pub fn bus(system: &System, disk: &BlockDevice) -> Bus {
 }
 
 /// What a disk says it is: the card's name, the reader's inquiry text, the controller's model.
-pub(crate) fn model(system: &System, disk: &BlockDevice) -> Option<String> {
+pub(crate) fn model(system: &SystemRoots, disk: &BlockDevice) -> Option<String> {
     let hardware = disk.hardware(system);
     if let Some(file) = disk.backing_file() {
         return Some(format!("file {file}"));
@@ -42,7 +42,7 @@ pub(crate) fn model(system: &System, disk: &BlockDevice) -> Option<String> {
 }
 
 /// Whether it can be taken out: cards, USB sticks, cards in adapters.
-pub(crate) fn removable(system: &System, disk: &BlockDevice) -> bool {
+pub(crate) fn removable(system: &SystemRoots, disk: &BlockDevice) -> bool {
     match bus(system, disk) {
         Bus::Mmc => !is_emmc(system, disk),
         Bus::Usb => true,
@@ -53,7 +53,7 @@ pub(crate) fn removable(system: &System, disk: &BlockDevice) -> bool {
 }
 
 /// Soldered flash: type `MMC` with boot areas beside it. The kernel's own `removable` is 0 for SD cards too.
-fn is_emmc(system: &System, disk: &BlockDevice) -> bool {
+fn is_emmc(system: &SystemRoots, disk: &BlockDevice) -> bool {
     let boot = format!("{}boot0", disk.name);
     let has_boot = system.sys().join("block").join(&boot).exists() || disk.dir.join(&boot).exists();
     has_boot || text(disk.hardware(system).join("type")).as_deref() == Some("MMC")

@@ -9,16 +9,16 @@
 //! and the next, one second later at most.
 
 use crate::block::{DeviceNumber, is_listed};
-use crate::contents::{self, Contents, UnlikeCard};
+use crate::contents::{self, DeviceContents, UnlikeCard};
 use crate::filesystem::{KernelFile, refuse_kernel_file};
-use crate::guard::{self, Clearance, Refusal};
-use crate::open::{Access, Asking, OpenError, by_descriptor, sequence_of, size_of};
+use crate::guard::{self, GuardRefusal, WriteClearance};
+use crate::open::{OpenAccess, OpenError, PermissionDialog, by_descriptor, sequence_of, size_of};
 use crate::permission::open_or_ask;
-use crate::system::System;
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::real::{Holding, lock};
-use cardscope_engine::target::Change;
-use cardscope_files::Identity;
+use crate::system::SystemRoots;
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::real::{OwnershipCheck, lock};
+use cardscope_engine::target::ObjectChange;
+use cardscope_files::FileIdentity;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{FileType, Mode, OFlags, Stat, fstat, open, stat};
 use rustix::io::Errno;
@@ -33,11 +33,11 @@ const READ_DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFl
 
 /// An open, locked object.
 #[derive(Debug)]
-pub struct Held {
+pub struct ClaimedTarget {
     name: PathBuf,
     fd: OwnedFd,
-    kind: Kind,
-    id: Identity,
+    kind: ClaimedKind,
+    id: FileIdentity,
     bytes: u64,
     writes: bool,
     /// The block device that it is or lies on, where there is one: when that is gone, so is this.
@@ -46,9 +46,9 @@ pub struct Held {
 
 /// What it is.
 #[derive(Debug)]
-pub enum Kind {
+pub enum ClaimedKind {
     /// A block device.
-    Device(Device),
+    Device(ClaimedDevice),
     /// A plain file.
     File,
     /// A directory.
@@ -57,7 +57,7 @@ pub enum Kind {
 
 /// What is known of a block device that is held.
 #[derive(Debug)]
-pub struct Device {
+pub struct ClaimedDevice {
     /// Major and minor number.
     pub number: DeviceNumber,
     /// Number of its coming; `None` before Linux 5.15.
@@ -65,7 +65,7 @@ pub struct Device {
     /// Logical sector in bytes.
     pub sector: u32,
     /// What the guards saw; `None` where it is only read.
-    pub clearance: Option<Clearance>,
+    pub clearance: Option<WriteClearance>,
 }
 
 /// Why something cannot be held.
@@ -76,7 +76,7 @@ pub enum HoldError {
     Name(Errno),
     /// It must not be written to.
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] GuardRefusal),
     /// The device could not be opened.
     #[error(transparent)]
     Device(#[from] OpenError),
@@ -90,18 +90,18 @@ pub enum HoldError {
 
 /// What a name leads to, resolved and not opened yet, since opening some devices has effects of its own.
 #[derive(Debug)]
-pub struct Pinned {
+pub struct ResolvedPath {
     name: PathBuf,
     fd: OwnedFd,
     found: Stat,
 }
 
-impl Pinned {
+impl ResolvedPath {
     /// Resolves a name.
     ///
     /// # Errors
     /// If it leads to nothing, or to a file of the kernel's own (sysfs, procfs …).
-    pub fn of(name: &Path) -> Result<Pinned, HoldError> {
+    pub fn of(name: &Path) -> Result<ResolvedPath, HoldError> {
         // A directory is opened to be read: what is mounted there on demand is not mounted for less.
         let fd = match open(name, READ_DIRECTORY, Mode::empty()) {
             Err(Errno::NOTDIR | Errno::ACCESS) => open(name, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()),
@@ -112,7 +112,7 @@ impl Pinned {
         if FileType::from_raw_mode(found.st_mode) != FileType::BlockDevice {
             refuse_kernel_file(&fd, name)?;
         }
-        Ok(Pinned { name: name.to_owned(), fd, found })
+        Ok(ResolvedPath { name: name.to_owned(), fd, found })
     }
 
     /// The number of a block device.
@@ -127,21 +127,29 @@ impl Pinned {
     }
 }
 
-impl Held {
+impl ClaimedTarget {
     /// Opens what a name leads to, as [`Held::of`]; where the system has to be asked, without a word.
     ///
     /// # Errors
     /// As there, or if the name leads to nothing.
-    pub fn open(name: &Path, access: Access) -> Result<Held, HoldError> {
-        Self::of(Pinned::of(name)?, access, &mut Asking::with(&mut |_| (), &Interrupt::default()))
+    pub fn open(name: &Path, access: OpenAccess) -> Result<ClaimedTarget, HoldError> {
+        Self::of(
+            ResolvedPath::of(name)?,
+            access,
+            &mut PermissionDialog::with(&mut |_| (), &InterruptFlag::default()),
+        )
     }
 
     /// Opens what a name led to, claimed or locked; to write to it, only past its guards.
     ///
     /// # Errors
     /// If it is neither device, file nor directory, not safe to write to, in use, or not ours to open.
-    pub fn of(pinned: Pinned, access: Access, asking: &mut Asking<'_>) -> Result<Held, HoldError> {
-        let Pinned { name, fd, found } = pinned;
+    pub fn of(
+        pinned: ResolvedPath,
+        access: OpenAccess,
+        asking: &mut PermissionDialog<'_>,
+    ) -> Result<ClaimedTarget, HoldError> {
+        let ResolvedPath { name, fd, found } = pinned;
         match FileType::from_raw_mode(found.st_mode) {
             FileType::Directory => {
                 let fd = open(by_descriptor(&fd), READ_DIRECTORY, Mode::empty()).map_err(HoldError::Name)?;
@@ -149,24 +157,29 @@ impl Held {
             }
             FileType::RegularFile => Self::of_file(&fd, &found, &name, access),
             FileType::BlockDevice => Self::of_device(&fd, &found, &name, access, asking),
-            _ => Err(Refusal::NotABlockDevice(name.display().to_string()).into()),
+            _ => Err(GuardRefusal::NotABlockDevice(name.display().to_string()).into()),
         }
     }
 
     /// A directory that is open already, with the name that leads to it: one that lasts as long as it is held, so none
     /// by a descriptor of somebody else.
-    pub fn directory(fd: OwnedFd, name: &Path) -> Result<Held, HoldError> {
+    pub fn directory(fd: OwnedFd, name: &Path) -> Result<ClaimedTarget, HoldError> {
         let found = fstat(&fd).map_err(HoldError::Name)?;
-        Ok(Self::new(name, fd, Kind::Directory, &found, (0, true)))
+        Ok(Self::new(name, fd, ClaimedKind::Directory, &found, (0, true)))
     }
 
-    fn of_file(pin: &OwnedFd, found: &Stat, name: &Path, access: Access) -> Result<Held, HoldError> {
+    fn of_file(
+        pin: &OwnedFd,
+        found: &Stat,
+        name: &Path,
+        access: OpenAccess,
+    ) -> Result<ClaimedTarget, HoldError> {
         let refuse = |why: &str| HoldError::File(format!("{}: {why}", name.display()));
-        let writes = access == Access::ReadWrite;
+        let writes = access == OpenAccess::ReadWrite;
         if writes {
             // Before it is opened: the kernel opens a swap file for nobody who would write to it.
-            guard::check_file_id(&System::host(), Identity::from(found), name)?;
-            guard::check_locks(&System::host(), Identity::from(found), name)?;
+            guard::check_file_id(&SystemRoots::host(), FileIdentity::from(found), name)?;
+            guard::check_locks(&SystemRoots::host(), FileIdentity::from(found), name)?;
         }
         let mode = if writes { OFlags::RDWR } else { OFlags::RDONLY };
         let flags = mode | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -178,7 +191,7 @@ impl Held {
         match found.st_size as u64 {
             0 => Err(refuse("the file is empty; name its directory to test with a new file")),
             1..LEAST_BYTES => Err(refuse("it is shorter than one sector; give a file of the size to test")),
-            bytes => Ok(Self::new(name, fd, Kind::File, &found, (bytes, writes))),
+            bytes => Ok(Self::new(name, fd, ClaimedKind::File, &found, (bytes, writes))),
         }
     }
 
@@ -186,15 +199,15 @@ impl Held {
         pin: &OwnedFd,
         found: &Stat,
         name: &Path,
-        access: Access,
-        asking: &mut Asking<'_>,
-    ) -> Result<Held, HoldError> {
+        access: OpenAccess,
+        asking: &mut PermissionDialog<'_>,
+    ) -> Result<ClaimedTarget, HoldError> {
         let number = DeviceNumber::from_raw(found.st_rdev);
-        let writes = access == Access::ReadWrite;
-        let check = || guard::check_number(&System::host(), number, &name.display().to_string());
+        let writes = access == OpenAccess::ReadWrite;
+        let check = || guard::check_number(&SystemRoots::host(), number, &name.display().to_string());
         let clearance = writes.then(check).transpose()?;
         let opened = open_or_ask(pin, name, access, asking)?;
-        let same = |seen: &Clearance| {
+        let same = |seen: &WriteClearance| {
             opened.rdev == number && seen.sequence == opened.sequence && seen.bytes == opened.bytes
         };
         if !clearance.as_ref().is_none_or(same) {
@@ -203,17 +216,31 @@ impl Held {
                 "{name}: the card was swapped while it was opened; nothing was written"
             )));
         }
-        let device = Device { number, sequence: opened.sequence, sector: opened.sector, clearance };
-        Ok(Self::new(name, opened.fd, Kind::Device(device), found, (opened.bytes, writes)))
+        let device = ClaimedDevice { number, sequence: opened.sequence, sector: opened.sector, clearance };
+        Ok(Self::new(name, opened.fd, ClaimedKind::Device(device), found, (opened.bytes, writes)))
     }
 
-    fn new(name: &Path, fd: OwnedFd, kind: Kind, found: &Stat, (bytes, writes): (u64, bool)) -> Held {
+    fn new(
+        name: &Path,
+        fd: OwnedFd,
+        kind: ClaimedKind,
+        found: &Stat,
+        (bytes, writes): (u64, bool),
+    ) -> ClaimedTarget {
         let number = match &kind {
-            Kind::Device(device) => device.number,
+            ClaimedKind::Device(device) => device.number,
             _ => DeviceNumber::from_raw(found.st_dev),
         };
         let carrier = Some(number).filter(|number| is_listed(*number));
-        Held { name: name.to_owned(), fd, kind, id: Identity::from(found), bytes, writes, carrier }
+        ClaimedTarget {
+            name: name.to_owned(),
+            fd,
+            kind,
+            id: FileIdentity::from(found),
+            bytes,
+            writes,
+            carrier,
+        }
     }
 
     /// Returns the name that the user gave, for messages; I/O goes through the descriptor.
@@ -222,7 +249,7 @@ impl Held {
     }
 
     /// Says whether it is a device, a file or a directory.
-    pub fn kind(&self) -> &Kind {
+    pub fn kind(&self) -> &ClaimedKind {
         &self.kind
     }
 
@@ -241,7 +268,7 @@ impl Held {
         let real = std::fs::read_link(self.path()).ok()?;
         let given = std::path::absolute(&self.name).ok()?;
         let links = fstat(&self.fd).map_or(1, |found| found.st_nlink);
-        let several = matches!(self.kind, Kind::File) && links > 1;
+        let several = matches!(self.kind, ClaimedKind::File) && links > 1;
         match (real != given, several) {
             (true, true) => Some(format!("{}, which has {links} names", real.display())),
             (true, false) => Some(real.display().to_string()),
@@ -251,15 +278,15 @@ impl Held {
     }
 
     /// What is on a device or in a file: partition table and file systems.
-    pub fn contents(&self) -> std::io::Result<Contents> {
+    pub fn contents(&self) -> std::io::Result<DeviceContents> {
         Ok(contents::describe(&File::from(self.fd.try_clone()?), self.bytes))
     }
 
     /// Why a plain file does not look like the image of a card; `None` where it does, and of all else.
     pub fn unlike_card(&self) -> std::io::Result<Option<UnlikeCard>> {
         match self.kind {
-            Kind::File => Ok(contents::unlike_card(&File::from(self.fd.try_clone()?), self.bytes)),
-            Kind::Device(_) | Kind::Directory => Ok(None),
+            ClaimedKind::File => Ok(contents::unlike_card(&File::from(self.fd.try_clone()?), self.bytes)),
+            ClaimedKind::Device(_) | ClaimedKind::Directory => Ok(None),
         }
     }
 
@@ -269,94 +296,100 @@ impl Held {
     }
 
     /// Whether what was agreed to is what is going to be written: asked once, after the question.
-    pub fn agreed(&self) -> Result<(), Change> {
+    pub fn agreed(&self) -> Result<(), ObjectChange> {
         self.present()?;
         self.named()?;
         self.unused(true)
     }
 
     /// Whether the guards saw this very device, in this very coming.
-    pub fn is(&self, seen: &Clearance) -> bool {
-        matches!(&self.kind, Kind::Device(device)
+    pub fn is(&self, seen: &WriteClearance) -> bool {
+        matches!(&self.kind, ClaimedKind::Device(device)
             if (Some(device.number), device.sequence, self.bytes) == (seen.number, seen.sequence, seen.bytes))
     }
 
     /// Whether its name still leads to it.
-    fn named(&self) -> Result<(), Change> {
+    fn named(&self) -> Result<(), ObjectChange> {
         let name = self.name.display();
-        let other = || Change::Another(format!("{name} is now another file or device"));
+        let other = || ObjectChange::Another(format!("{name} is now another file or device"));
         let found = stat(&self.name)
-            .map_err(|errno| Change::Another(format!("{name} was moved or removed ({errno})")))?;
+            .map_err(|errno| ObjectChange::Another(format!("{name} was moved or removed ({errno})")))?;
         let same = match &self.kind {
-            Kind::Device(device) => {
+            ClaimedKind::Device(device) => {
                 FileType::from_raw_mode(found.st_mode) == FileType::BlockDevice
                     && DeviceNumber::from_raw(found.st_rdev) == device.number
             }
-            _ => self.id == Identity::from(&found),
+            _ => self.id == FileIdentity::from(&found),
         };
         same.then_some(()).ok_or_else(other)
     }
 
     /// Whether nobody else uses it. A directory may be used: in it only files of our own are written.
-    fn unused(&self, all: bool) -> Result<(), Change> {
-        let system = System::host();
+    fn unused(&self, all: bool) -> Result<(), ObjectChange> {
+        let system = SystemRoots::host();
         let free = match &self.kind {
-            Kind::Device(device) => {
+            ClaimedKind::Device(device) => {
                 guard::check_held(&system, device.number, &self.name.to_string_lossy(), all)
             }
-            Kind::File => guard::check_file_id(&system, self.id, &self.name).and_then(|()| match all {
-                true => guard::check_locks(&system, self.id, &self.name),
-                false => Ok(()),
-            }),
-            Kind::Directory => Ok(()),
+            ClaimedKind::File => {
+                guard::check_file_id(&system, self.id, &self.name).and_then(|()| match all {
+                    true => guard::check_locks(&system, self.id, &self.name),
+                    false => Ok(()),
+                })
+            }
+            ClaimedKind::Directory => Ok(()),
         };
-        free.map_err(|refusal| Change::InUse(refusal.to_string()))
+        free.map_err(|refusal| ObjectChange::InUse(refusal.to_string()))
     }
 
-    fn resized(&self, is: u64) -> Result<(), Change> {
+    fn resized(&self, is: u64) -> Result<(), ObjectChange> {
         match is == self.bytes {
             true => Ok(()),
-            false => Err(Change::Resized { was: self.bytes, is }),
+            false => Err(ObjectChange::Resized { was: self.bytes, is }),
         }
     }
 
-    fn device_present(&self, device: &Device) -> Result<(), Change> {
+    fn device_present(&self, device: &ClaimedDevice) -> Result<(), ObjectChange> {
         // A device whose driver let go answers with no size, or not at all.
         match size_of(&self.fd) {
-            Ok(0) => Err(Change::Gone("its size is 0".to_owned())),
-            Err(errno) => Err(Change::Gone(errno.to_string())),
+            Ok(0) => Err(ObjectChange::Gone("its size is 0".to_owned())),
+            Err(errno) => Err(ObjectChange::Gone(errno.to_string())),
             Ok(_) if sequence_of(&self.fd) != device.sequence => {
-                Err(Change::Another(format!("{} now holds another card", self.name.display())))
+                Err(ObjectChange::Another(format!("{} now holds another card", self.name.display())))
             }
             Ok(bytes) => self.resized(bytes),
         }
     }
 }
 
-impl AsFd for Held {
+impl AsFd for ClaimedTarget {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
 }
 
-impl Holding for Held {
-    fn present(&self) -> Result<(), Change> {
+impl OwnershipCheck for ClaimedTarget {
+    fn present(&self) -> Result<(), ObjectChange> {
         if self.carrier.is_some_and(|number| !is_listed(number)) {
-            return Err(Change::Gone("the kernel no longer lists its device".to_owned()));
+            return Err(ObjectChange::Gone("the kernel no longer lists its device".to_owned()));
         }
         match &self.kind {
-            Kind::Device(device) => self.device_present(device),
-            Kind::File | Kind::Directory => {
-                let found = fstat(&self.fd).map_err(|errno| Change::Gone(errno.to_string()))?;
-                if matches!(self.kind, Kind::File) { self.resized(found.st_size as u64) } else { Ok(()) }
+            ClaimedKind::Device(device) => self.device_present(device),
+            ClaimedKind::File | ClaimedKind::Directory => {
+                let found = fstat(&self.fd).map_err(|errno| ObjectChange::Gone(errno.to_string()))?;
+                if matches!(self.kind, ClaimedKind::File) {
+                    self.resized(found.st_size as u64)
+                } else {
+                    Ok(())
+                }
             }
         }
     }
 
-    fn may_write(&self) -> Result<(), Change> {
+    fn may_write(&self) -> Result<(), ObjectChange> {
         self.present()?;
         // Links to a device come and go with what is written to it (by-label, by-uuid): its number and sequence tell.
-        if !matches!(self.kind, Kind::Device(_)) {
+        if !matches!(self.kind, ClaimedKind::Device(_)) {
             self.named()?;
         }
         if self.writes { self.unused(false) } else { Ok(()) }

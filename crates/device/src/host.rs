@@ -7,9 +7,9 @@ use crate::block::BlockDevice;
 use crate::bus::bus;
 use crate::inspect;
 use crate::inspect::mmc::mmc_host;
-use crate::system::{System, base_name, entries, flag, joined, link_name, text};
+use crate::system::{SystemRoots, base_name, entries, flag, joined, link_name, text};
 use crate::{hwmon, nvme, usb};
-use cardscope_model::condition::{Condition, Origin};
+use cardscope_model::condition::{Condition, ConditionOrigin};
 use cardscope_model::device::Bus;
 use cardscope_model::supply::SupplyState;
 
@@ -23,7 +23,7 @@ const EMPTY_WORDS: &[&str] = &[
 ];
 
 /// Facts of the host, and of the way to `device` (a name or path of a disk) where one is given.
-pub fn condition(system: &System, device: Option<&str>) -> Condition {
+pub fn condition(system: &SystemRoots, device: Option<&str>) -> Condition {
     let mut condition = Condition::default();
     let facts = [
         ("kernel", kernel(system)),
@@ -48,13 +48,13 @@ pub fn condition(system: &System, device: Option<&str>) -> Condition {
 fn fill<const N: usize>(condition: &mut Condition, facts: [(&str, Option<String>); N]) {
     for (word, value) in facts {
         if let Some(value) = value {
-            condition.set(word, value, Origin::Read);
+            condition.set(word, value, ConditionOrigin::Read);
         }
     }
 }
 
 /// Release of the running kernel.
-pub fn kernel(system: &System) -> Option<String> {
+pub fn kernel(system: &SystemRoots) -> Option<String> {
     if system.is_live() {
         return Some(rustix::system::uname().release().to_string_lossy().into_owned());
     }
@@ -66,7 +66,7 @@ pub fn kernel(system: &System) -> Option<String> {
 }
 
 /// Board or computer: the device tree's model, else maker and product of DMI.
-pub fn board(system: &System) -> Option<String> {
+pub fn board(system: &SystemRoots) -> Option<String> {
     let tree = [system.proc().join("device-tree/model"), system.sys().join("firmware/devicetree/base/model")];
     tree.iter().find_map(text).or_else(|| {
         let dmi = system.sys().join("class/dmi/id");
@@ -80,7 +80,7 @@ pub fn board(system: &System) -> Option<String> {
 }
 
 /// How the processor's clock is governed; several words where its cores differ.
-pub fn governor(system: &System) -> Option<String> {
+pub fn governor(system: &SystemRoots) -> Option<String> {
     let cpu = system.sys().join("devices/system/cpu");
     let cores = entries(&cpu).into_iter().map(|core| core.join("cpufreq"));
     let policies = entries(cpu.join("cpufreq")).into_iter().chain(cores);
@@ -91,7 +91,7 @@ pub fn governor(system: &System) -> Option<String> {
 }
 
 /// State of the power supply, on boards that monitor it.
-pub fn supply(system: &System) -> Option<SupplyState> {
+pub fn supply(system: &SystemRoots) -> Option<SupplyState> {
     let root = system.sys().join("devices/platform");
     let socs = entries(&root).into_iter().filter(|dir| base_name(dir).is_some_and(|n| n.starts_with("soc")));
     let mut files =
@@ -106,7 +106,7 @@ pub fn supply(system: &System) -> Option<SupplyState> {
 }
 
 /// What stands between computer and card.
-fn reader(system: &System, disk: &BlockDevice) -> Option<String> {
+fn reader(system: &SystemRoots, disk: &BlockDevice) -> Option<String> {
     match bus(system, disk) {
         Bus::Usb => usb::place(system, disk).map(|place| place.label()),
         Bus::Mmc => slot(system, disk),
@@ -116,7 +116,7 @@ fn reader(system: &System, disk: &BlockDevice) -> Option<String> {
 }
 
 /// The SD host controller: `mmc0 (sdhci-pci)`, over USB with the reader's name.
-fn slot(system: &System, disk: &BlockDevice) -> Option<String> {
+fn slot(system: &SystemRoots, disk: &BlockDevice) -> Option<String> {
     let (name, controller) = mmc_host(system, disk)?;
     let driver = controller.and_then(|dir| link_name(dir.join("driver")));
     let host = driver.map_or(format!("SD host {name}"), |driver| format!("SD host {name} ({driver})"));
@@ -127,7 +127,7 @@ fn slot(system: &System, disk: &BlockDevice) -> Option<String> {
 }
 
 /// The card's own firmware: NVMe's revision, or the revision of an SD card's CID.
-fn firmware(system: &System, disk: &BlockDevice) -> Option<String> {
+fn firmware(system: &SystemRoots, disk: &BlockDevice) -> Option<String> {
     match bus(system, disk) {
         Bus::Nvme => text(nvme::controller(system, disk)?.join("firmware_rev")),
         Bus::Mmc => {
@@ -162,7 +162,7 @@ mod tests {
             condition.get("supply"),
             Some("under-voltage now, under-voltage since boot, throttled now, throttled since boot")
         );
-        assert_eq!(condition.origin("board"), Some(Origin::Read));
+        assert_eq!(condition.origin("board"), Some(ConditionOrigin::Read));
     }
 
     #[test]
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn this_machine_says_its_kernel() {
-        let kernel = condition(&System::host(), None);
+        let kernel = condition(&SystemRoots::host(), None);
         assert!(
             kernel.get("kernel").is_some_and(|release| release.starts_with(|c: char| c.is_ascii_digit()))
         );

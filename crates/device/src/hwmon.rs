@@ -5,7 +5,7 @@
 
 use crate::block::BlockDevice;
 use crate::nvme;
-use crate::system::{System, base_name, entries, names, text};
+use crate::system::{SystemRoots, base_name, entries, names, text};
 use std::path::{Path, PathBuf};
 
 /// Coldest and hottest values in °C that are taken for a temperature rather than for a faulty sensor.
@@ -13,7 +13,7 @@ pub(crate) const PLAUSIBLE_C: std::ops::RangeInclusive<f64> = -60.0..=200.0;
 
 /// A chip with sensors.
 #[derive(Debug, Clone)]
-pub(crate) struct Chip {
+pub(crate) struct SensorChip {
     pub(crate) driver: String,
     pub(crate) dir: PathBuf,
     /// What it is built into.
@@ -21,23 +21,23 @@ pub(crate) struct Chip {
 }
 
 /// All chips of the machine.
-pub(crate) fn chips(system: &System) -> Vec<Chip> {
+pub(crate) fn chips(system: &SystemRoots) -> Vec<SensorChip> {
     let chip = |dir: PathBuf| {
         let dir = system.resolve(&dir);
-        Some(Chip { driver: text(dir.join("name"))?, device: system.resolve(&dir.join("device")), dir })
+        Some(SensorChip { driver: text(dir.join("name"))?, device: system.resolve(&dir.join("device")), dir })
     };
     entries(system.sys().join("class/hwmon")).into_iter().filter_map(chip).collect()
 }
 
 /// Kinds and directories of the thermal zones.
-pub(crate) fn zones(system: &System) -> Vec<(String, PathBuf)> {
+pub(crate) fn zones(system: &SystemRoots) -> Vec<(String, PathBuf)> {
     let root = system.sys().join("class/thermal");
     let zones = names(&root).into_iter().filter(|name| name.starts_with("thermal_zone"));
     zones.map(|name| root.join(name)).filter_map(|dir| Some((text(dir.join("type"))?, dir))).collect()
 }
 
 /// The hwmon directory of the NVMe controller behind a disk.
-pub(crate) fn of_nvme(system: &System, disk: &BlockDevice) -> Option<PathBuf> {
+pub(crate) fn of_nvme(system: &SystemRoots, disk: &BlockDevice) -> Option<PathBuf> {
     let controller = nvme::controller(system, disk)?;
     beneath(&controller).or_else(|| beneath(&controller.join("device"))).or_else(|| {
         chips(system)

@@ -3,18 +3,18 @@
 use crate::block::BlockDevice;
 use crate::bus::{bus, model, removable};
 use crate::contents;
-use crate::guard::{Refusal, Survey};
+use crate::guard::{GuardRefusal, UseSurvey};
 use crate::mounts::own_mounts;
 use crate::object::object;
 use crate::open;
-use crate::system::{System, flag, text};
+use crate::system::{SystemRoots, flag, text};
 use crate::unmount;
 use cardscope_model::device::{Bus, DeviceInfo, Partition};
 use std::cell::LazyCell;
 use std::path::Path;
 
 /// What is present, as a text that changes with it: devices, their sizes and mounts. No device is opened.
-pub fn present(system: &System) -> String {
+pub fn present(system: &SystemRoots) -> String {
     let disks = BlockDevice::all(system);
     let mut text: String = disks
         .iter()
@@ -28,7 +28,7 @@ pub fn present(system: &System) -> String {
 
 /// Which devices are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
+pub enum ListScope {
     /// All that stand for hardware, removable or not.
     Hardware,
     /// Loop and network devices too.
@@ -39,8 +39,8 @@ pub enum Scope {
 const NEVER: &[&str] = &["zram", "ram", "dm-", "md", "sr", "fd", "bcache", "mtdblock"];
 
 /// Lists whole devices in the order of their names. Needs no root; what cannot be read is left unknown.
-pub fn list(system: &System, scope: Scope) -> Vec<DeviceInfo> {
-    let survey = Survey::read(system);
+pub fn list(system: &SystemRoots, scope: ListScope) -> Vec<DeviceInfo> {
+    let survey = UseSurvey::read(system);
     // The system is asked once, and only if something is mounted. Of another machine nothing is unmounted.
     let permitted = LazyCell::new(|| system.is_live() && unmount::is_permitted());
     let entry = |disk: &BlockDevice| DeviceInfo {
@@ -50,10 +50,10 @@ pub fn list(system: &System, scope: Scope) -> Vec<DeviceInfo> {
     BlockDevice::all(system).iter().filter(|disk| wanted(system, disk, scope)).map(entry).collect()
 }
 
-fn wanted(system: &System, disk: &BlockDevice, scope: Scope) -> bool {
+fn wanted(system: &SystemRoots, disk: &BlockDevice, scope: ListScope) -> bool {
     match bus(system, disk) {
         // Sixteen unused network devices and eight unused loops say nothing.
-        Bus::Loop | Bus::Nbd => scope == Scope::WithLoops && disk.bytes() != Some(0),
+        Bus::Loop | Bus::Nbd => scope == ListScope::WithLoops && disk.bytes() != Some(0),
         Bus::Mmc => {
             disk.name.strip_prefix("mmcblk").is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit()))
         }
@@ -66,9 +66,9 @@ fn wanted(system: &System, disk: &BlockDevice, scope: Scope) -> bool {
     }
 }
 
-fn entry(system: &System, survey: &Survey, disk: &BlockDevice) -> DeviceInfo {
+fn entry(system: &SystemRoots, survey: &UseSurvey, disk: &BlockDevice) -> DeviceInfo {
     let refusal = survey.check(system, disk).err();
-    let empty = matches!(refusal, Some(Refusal::Empty { .. })) || disk.bytes() == Some(0);
+    let empty = matches!(refusal, Some(GuardRefusal::Empty { .. })) || disk.bytes() == Some(0);
     let mut entry = DeviceInfo {
         name: disk.name.clone(),
         path: disk.path(system).to_string_lossy().into_owned(),
@@ -84,8 +84,8 @@ fn entry(system: &System, survey: &Survey, disk: &BlockDevice) -> DeviceInfo {
         mounted: survey.mounted(disk),
         safe: refusal.is_none(),
         reason: refusal.as_ref().map(ToString::to_string),
-        cause: refusal.as_ref().map(Refusal::cause),
-        advice: refusal.as_ref().map(Refusal::advice),
+        cause: refusal.as_ref().map(GuardRefusal::cause),
+        advice: refusal.as_ref().map(GuardRefusal::advice),
         can_unmount: false,
         object: None,
     };
@@ -94,7 +94,7 @@ fn entry(system: &System, survey: &Survey, disk: &BlockDevice) -> DeviceInfo {
     entry
 }
 
-fn partition(system: &System, survey: &Survey, part: &BlockDevice) -> Partition {
+fn partition(system: &SystemRoots, survey: &UseSurvey, part: &BlockDevice) -> Partition {
     Partition {
         name: part.name.clone(),
         bytes: part.bytes(),
@@ -104,7 +104,7 @@ fn partition(system: &System, survey: &Survey, part: &BlockDevice) -> Partition 
 }
 
 /// The file system on a disk or partition: as mounted, as its first bytes say, as udev has noted.
-fn filesystem(system: &System, device: &BlockDevice) -> Option<String> {
+fn filesystem(system: &SystemRoots, device: &BlockDevice) -> Option<String> {
     let number = device.number();
     let mounts = own_mounts(system);
     if let Some(mount) = mounts.iter().find(|mount| Some(mount.number) == number) {

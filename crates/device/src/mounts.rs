@@ -4,13 +4,13 @@
 //! own list, so the lists of all other processes are read too, as far as the system allows.
 
 use crate::block::DeviceNumber;
-use crate::system::{System, names, text};
+use crate::system::{SystemRoots, names, text};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// One mount.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Mount {
+pub(crate) struct MountEntry {
     /// Number of this mount, which no other has while it lasts.
     pub(crate) id: u64,
     /// Device number as the kernel names it; anonymous (`0:n`) for btrfs, overlayfs and others.
@@ -28,7 +28,7 @@ pub(crate) struct Mount {
 }
 
 /// The mounts that this process sees.
-pub(crate) fn own_mounts(system: &System) -> Vec<Mount> {
+pub(crate) fn own_mounts(system: &SystemRoots) -> Vec<MountEntry> {
     ["self/mountinfo", "1/mountinfo", "mountinfo"]
         .iter()
         .find_map(|name| text(system.proc().join(name)))
@@ -37,7 +37,7 @@ pub(crate) fn own_mounts(system: &System) -> Vec<Mount> {
 }
 
 /// The mounts of every namespace, ours first; each mount namespace is read once.
-pub(crate) fn all_mounts(system: &System) -> Vec<Mount> {
+pub(crate) fn all_mounts(system: &SystemRoots) -> Vec<MountEntry> {
     let mut mounts = own_mounts(system);
     let mut seen: HashSet<PathBuf> = namespace(&system.proc().join("self")).into_iter().collect();
     for process in names(system.proc()).iter().filter(|name| name.bytes().all(|b| b.is_ascii_digit())) {
@@ -56,11 +56,11 @@ fn namespace(process: &Path) -> Option<PathBuf> {
     std::fs::read_link(process.join("ns/mnt")).ok()
 }
 
-pub(crate) fn parse_mounts(text: &str, elsewhere: bool) -> Vec<Mount> {
+pub(crate) fn parse_mounts(text: &str, elsewhere: bool) -> Vec<MountEntry> {
     text.lines().filter_map(|line| parse_mount(line, elsewhere)).collect()
 }
 
-fn parse_mount(line: &str, elsewhere: bool) -> Option<Mount> {
+fn parse_mount(line: &str, elsewhere: bool) -> Option<MountEntry> {
     // 36 35 98:0 /root /point rw,noatime [optional fields …] - ext3 /dev/root rw,errors=continue
     let (place, what) = line.split_once(" - ")?;
     let mut place = place.split(' ');
@@ -69,7 +69,7 @@ fn parse_mount(line: &str, elsewhere: bool) -> Option<Mount> {
     let number = DeviceNumber::parse(place.next()?)?;
     let point = PathBuf::from(unescape(place.nth(1)?));
     let mut what = what.split(' ');
-    Some(Mount {
+    Some(MountEntry {
         id,
         number,
         point,
@@ -81,7 +81,7 @@ fn parse_mount(line: &str, elsewhere: bool) -> Option<Mount> {
 }
 
 /// Swap areas by path: partitions and files.
-pub(crate) fn swaps(system: &System) -> Vec<PathBuf> {
+pub(crate) fn swaps(system: &SystemRoots) -> Vec<PathBuf> {
     let Some(text) = text(system.proc().join("swaps")) else { return Vec::new() };
     text.lines()
         .skip(1)
@@ -91,7 +91,7 @@ pub(crate) fn swaps(system: &System) -> Vec<PathBuf> {
 }
 
 /// The mount that a path lies on: the one with the longest matching mount point, the last of equals.
-pub(crate) fn mount_of<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
+pub(crate) fn mount_of<'a>(mounts: &'a [MountEntry], path: &Path) -> Option<&'a MountEntry> {
     mounts
         .iter()
         .filter(|mount| !mount.elsewhere && path.starts_with(&mount.point))

@@ -8,7 +8,7 @@
 use crate::block::{BlockDevice, DeviceNumber, is_listed};
 use crate::bus::bus;
 use crate::nvme;
-use crate::system::{System, text};
+use crate::system::{SystemRoots, text};
 use crate::usb;
 use cardscope_model::device::Bus;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ pub enum ObjectError {
 }
 
 /// Names the card in a disk; `None` where sysfs has no number for it.
-pub(crate) fn object(system: &System, disk: &BlockDevice) -> Option<String> {
+pub(crate) fn object(system: &SystemRoots, disk: &BlockDevice) -> Option<String> {
     let disk = disk.disk();
     let mut parts = vec![disk.number()?.to_string()];
     let mut add = |name: &str, value: Option<String>| {
@@ -63,7 +63,7 @@ pub(crate) fn object(system: &System, disk: &BlockDevice) -> Option<String> {
 /// # Errors
 /// If it holds another one, or is gone.
 pub fn check_object(number: DeviceNumber, object: &str, name: &Path) -> Result<(), ObjectError> {
-    let system = System::host();
+    let system = SystemRoots::host();
     let now = BlockDevice::numbered(&system, number).filter(|_| is_listed(number));
     match now.and_then(|disk| self::object(&system, &disk)).as_deref() == Some(object) {
         true => Ok(()),
@@ -97,7 +97,7 @@ mod tests {
         sys/block/sdb/size = 0
     ";
 
-    fn named(system: &System, name: &str) -> String {
+    fn named(system: &SystemRoots, name: &str) -> String {
         object(system, &BlockDevice::named(system, name).unwrap()).unwrap()
     }
 

@@ -5,8 +5,8 @@
 
 use crate::block::DeviceNumber;
 use crate::system::{link_name, names, text};
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_files::Identity;
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_files::FileIdentity;
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::fs::{FileType, Mode, OFlags, fstat};
 use rustix::io::Errno;
@@ -49,7 +49,7 @@ const RELEASE_PATIENCE: Duration = Duration::from_secs(2);
 
 /// What a device is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
+pub enum OpenAccess {
     /// Reading only.
     Read,
     /// Reading and writing.
@@ -57,15 +57,15 @@ pub enum Access {
 }
 
 /// How the system is asked for a device that this user may not open: what is said before, and what ends the wait for an answer.
-pub struct Asking<'a> {
+pub struct PermissionDialog<'a> {
     announce: &'a mut dyn FnMut(&str),
-    interrupt: &'a Interrupt,
+    interrupt: &'a InterruptFlag,
 }
 
-impl<'a> Asking<'a> {
+impl<'a> PermissionDialog<'a> {
     /// Says what is asked by `announce`; gives up once the interrupt is raised.
-    pub fn with(announce: &'a mut dyn FnMut(&str), interrupt: &'a Interrupt) -> Self {
-        Asking { announce, interrupt }
+    pub fn with(announce: &'a mut dyn FnMut(&str), interrupt: &'a InterruptFlag) -> Self {
+        PermissionDialog { announce, interrupt }
     }
 
     #[cfg_attr(not(feature = "udisks"), allow(dead_code, reason = "nobody is asked"))]
@@ -166,20 +166,20 @@ pub enum OpenError {
 ///
 /// # Errors
 /// If it is no block device, is in use, empty, write protected, gone, or not ours to open.
-pub fn open_device(path: &Path, access: Access) -> Result<OpenDevice, OpenError> {
+pub fn open_device(path: &Path, access: OpenAccess) -> Result<OpenDevice, OpenError> {
     let mode = match access {
-        Access::Read => OFlags::RDONLY,
-        Access::ReadWrite => OFlags::RDWR,
+        OpenAccess::Read => OFlags::RDONLY,
+        OpenAccess::ReadWrite => OFlags::RDWR,
     };
     open_with(path, path, mode | OFlags::EXCL | OFlags::CLOEXEC)
 }
 
 /// Opens the block device behind a descriptor that pins it (`O_PATH`), exclusively to write to it and beside others to
 /// read; `name` is for messages. With `O_DIRECT` where the driver takes it.
-pub(crate) fn open_pinned(pin: impl AsFd, name: &Path, access: Access) -> Result<OpenDevice, OpenError> {
+pub(crate) fn open_pinned(pin: impl AsFd, name: &Path, access: OpenAccess) -> Result<OpenDevice, OpenError> {
     let mode = match access {
-        Access::Read => OFlags::RDONLY,
-        Access::ReadWrite => OFlags::RDWR | OFlags::EXCL,
+        OpenAccess::Read => OFlags::RDONLY,
+        OpenAccess::ReadWrite => OFlags::RDWR | OFlags::EXCL,
     };
     open_with(&by_descriptor(pin), name, mode | OFlags::CLOEXEC)
 }
@@ -259,11 +259,11 @@ pub fn read_partitions_again(fd: impl AsFd) {
 }
 
 /// The file that a loop device stands on, as the device itself knows it; `None` where it cannot be asked.
-pub(crate) fn loop_file(device: &Path) -> Option<Identity> {
+pub(crate) fn loop_file(device: &Path) -> Option<FileIdentity> {
     let file = peek(device).ok()?;
     // SAFETY: LOOP_GET_STATUS64 writes one struct loop_info64, for which `LoopInfo` has the size and the alignment.
     let info = unsafe { rustix::ioctl::ioctl(&file, Getter::<LOOP_GET_STATUS64, LoopInfo>::new()) }.ok()?;
-    Some(Identity { device: info.device, inode: info.inode })
+    Some(FileIdentity { device: info.device, inode: info.inode })
 }
 
 /// Number of an open device's coming; it rises with each medium. `None` before Linux 5.15.

@@ -1,7 +1,7 @@
 //! What this user may not open, the system is asked for, where it can be asked.
 
 use crate::block::DeviceNumber;
-use crate::open::{Access, Asking, OpenDevice, OpenError, open_pinned};
+use crate::open::{OpenAccess, OpenDevice, OpenError, PermissionDialog, open_pinned};
 use rustix::fd::AsFd;
 use rustix::fs::fstat;
 use std::path::Path;
@@ -13,8 +13,8 @@ use std::path::Path;
 pub(crate) fn open_or_ask(
     pin: impl AsFd,
     name: &Path,
-    access: Access,
-    asking: &mut Asking<'_>,
+    access: OpenAccess,
+    asking: &mut PermissionDialog<'_>,
 ) -> Result<OpenDevice, OpenError> {
     match open_pinned(&pin, name, access) {
         Err(OpenError::Denied(path)) if !rustix::process::geteuid().is_root() => match fstat(pin) {
@@ -39,6 +39,11 @@ use crate::udisks::open as ask;
 
 /// Without UDisks2 nobody is asked.
 #[cfg(not(feature = "udisks"))]
-fn ask(_: DeviceNumber, name: &Path, _: Access, _: &mut Asking<'_>) -> Result<OpenDevice, OpenError> {
+fn ask(
+    _: DeviceNumber,
+    name: &Path,
+    _: OpenAccess,
+    _: &mut PermissionDialog<'_>,
+) -> Result<OpenDevice, OpenError> {
     Err(OpenError::Denied(name.to_owned()))
 }

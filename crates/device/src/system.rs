@@ -10,17 +10,17 @@ const LONGEST_TEXT: u64 = 4 << 20;
 
 /// Where to read.
 #[derive(Debug, Clone)]
-pub struct System {
+pub struct SystemRoots {
     sys: PathBuf,
     proc: PathBuf,
     dev: PathBuf,
     live: bool,
 }
 
-impl System {
+impl SystemRoots {
     /// The machine this program runs on.
-    pub fn host() -> System {
-        System { sys: "/sys".into(), proc: "/proc".into(), dev: "/dev".into(), live: true }
+    pub fn host() -> SystemRoots {
+        SystemRoots { sys: "/sys".into(), proc: "/proc".into(), dev: "/dev".into(), live: true }
     }
 
     /// A directory that holds a copy of a machine's `/sys` (then `dir/block` exists), or copies of its `/sys`,
@@ -29,11 +29,11 @@ impl System {
     /// What a file tree cannot hold may lie in it as files: the raw answers of an NVMe controller in its
     /// directory or in `dir/nvme0/` (`identify_controller.bin`, `identify_namespace.bin`, `smart_log.bin`,
     /// `feature_04.bin`, `feature_10.bin`, see the module `nvme`), and the kernel log as `dir/dmesg`.
-    pub fn recorded(dir: &Path) -> System {
+    pub fn recorded(dir: &Path) -> SystemRoots {
         let whole = dir.join("sys");
         let sys = if !dir.join("block").exists() && whole.exists() { whole } else { dir.to_owned() };
         let sys = sys.canonicalize().unwrap_or(sys);
-        System { sys, proc: dir.join("proc"), dev: dir.join("dev"), live: false }
+        SystemRoots { sys, proc: dir.join("proc"), dev: dir.join("dev"), live: false }
     }
 
     /// True where `dir` looks like a copy of a `/sys` tree or of a machine's `/sys`, `/proc` and `/dev`.
@@ -159,12 +159,12 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(dir.path().join("sys/block")).unwrap();
         let root = dir.path().canonicalize().unwrap();
-        assert_eq!(System::recorded(dir.path()).sys(), root.join("sys"));
-        assert_eq!(System::recorded(&dir.path().join("sys")).sys(), root.join("sys"));
-        assert!(System::is_recorded(dir.path()));
+        assert_eq!(SystemRoots::recorded(dir.path()).sys(), root.join("sys"));
+        assert_eq!(SystemRoots::recorded(&dir.path().join("sys")).sys(), root.join("sys"));
+        assert!(SystemRoots::is_recorded(dir.path()));
         let other = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(other.path().join("block/7:3")).unwrap();
-        assert!(!System::is_recorded(other.path()) && !System::is_recorded(Path::new("/dev")));
+        assert!(!SystemRoots::is_recorded(other.path()) && !SystemRoots::is_recorded(Path::new("/dev")));
     }
 
     #[test]
@@ -173,7 +173,7 @@ mod tests {
         std::fs::create_dir_all(dir.path().join("block")).unwrap();
         let link = dir.path().join("block/sda");
         std::os::unix::fs::symlink("/proc/self", &link).unwrap();
-        assert_eq!(System::recorded(dir.path()).resolve(&link), link);
+        assert_eq!(SystemRoots::recorded(dir.path()).resolve(&link), link);
     }
 
     #[test]

@@ -1,16 +1,16 @@
 //! Copies of machines for the tests of this crate.
 
-use crate::system::System;
+use crate::system::SystemRoots;
 use std::path::{Path, PathBuf};
 
 /// The number of a loop device.
 #[cfg(feature = "udisks")]
-pub(crate) fn number(device: &cardscope_testkit::devices::Loop) -> crate::block::DeviceNumber {
+pub(crate) fn number(device: &cardscope_testkit::devices::LoopDevice) -> crate::block::DeviceNumber {
     crate::block::DeviceNumber::from_raw(rustix::fs::stat(device.path.as_str()).unwrap().st_rdev)
 }
 
 /// A machine from lines `NAME = CONTENT` for files and `NAME -> TARGET` for links, named from its top.
-pub(crate) fn machine(tree: &str) -> (tempfile::TempDir, System) {
+pub(crate) fn machine(tree: &str) -> (tempfile::TempDir, SystemRoots) {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(dir.path().join("sys/block")).unwrap();
     for line in tree.lines().map(str::trim_start).filter(|line| !line.is_empty()) {
@@ -22,7 +22,7 @@ pub(crate) fn machine(tree: &str) -> (tempfile::TempDir, System) {
             }
         }
     }
-    let system = System::recorded(dir.path());
+    let system = SystemRoots::recorded(dir.path());
     (dir, system)
 }
 

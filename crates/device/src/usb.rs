@@ -7,7 +7,7 @@
 //! specification.
 
 use crate::block::BlockDevice;
-use crate::system::{System, base_name, entries, joined, link_name, number, text};
+use crate::system::{SystemRoots, base_name, entries, joined, link_name, number, text};
 use cardscope_model::usb::UsbReader;
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ pub(crate) struct UsbPath {
 }
 
 /// Where on USB a disk hangs; `None` if it does not.
-pub(crate) fn place(system: &System, device: &BlockDevice) -> Option<UsbPath> {
+pub(crate) fn place(system: &SystemRoots, device: &BlockDevice) -> Option<UsbPath> {
     let ancestors = device.ancestors(system);
     if let Some(at) = ancestors.iter().position(|dir| is_device(dir)) {
         let interface = at.checked_sub(1).map(|below| ancestors[below].clone());
@@ -38,7 +38,7 @@ pub(crate) fn place(system: &System, device: &BlockDevice) -> Option<UsbPath> {
 }
 
 /// In a tree copied without links the way up is lost: look down from each USB device instead.
-fn by_search(system: &System, disk: &str) -> Option<UsbPath> {
+fn by_search(system: &SystemRoots, disk: &str) -> Option<UsbPath> {
     if system.is_live() {
         return None;
     }
@@ -101,7 +101,7 @@ impl UsbPath {
 }
 
 /// Describes the reader or stick that a disk hangs on.
-pub(crate) fn reader(system: &System, disk: &BlockDevice) -> Option<UsbReader> {
+pub(crate) fn reader(system: &SystemRoots, disk: &BlockDevice) -> Option<UsbReader> {
     let place = place(system, disk)?;
     let mut reader = UsbReader {
         vendor_id: place.text("idVendor"),
@@ -126,7 +126,7 @@ pub(crate) fn reader(system: &System, disk: &BlockDevice) -> Option<UsbReader> {
 }
 
 /// The USB host controller that a device hangs on: the PCI or platform device above its root hub.
-pub(crate) fn host_controller(system: &System, place: &UsbPath) -> Option<String> {
+pub(crate) fn host_controller(system: &SystemRoots, place: &UsbPath) -> Option<String> {
     let root_hub =
         place.device.ancestors().take_while(|dir| *dir != system.sys()).find(|dir| is_root_hub(dir))?;
     let controller = root_hub.parent()?;
@@ -162,7 +162,7 @@ pub struct UsbTopology {
 }
 
 /// What stands between this computer and a device; `None` if it hangs on no USB.
-pub fn topology(system: &System, device: &str) -> Option<UsbTopology> {
+pub fn topology(system: &SystemRoots, device: &str) -> Option<UsbTopology> {
     let disk = BlockDevice::find(system, device)?.disk();
     let place = place(system, &disk)?;
     let power = place.device.join("power");
@@ -180,7 +180,7 @@ pub fn topology(system: &System, device: &str) -> Option<UsbTopology> {
     })
 }
 
-fn hubs(system: &System, reader: &Path) -> Vec<String> {
+fn hubs(system: &SystemRoots, reader: &Path) -> Vec<String> {
     let above = reader.ancestors().skip(1).take_while(|dir| *dir != system.sys());
     above
         .filter(|dir| text(dir.join("bDeviceClass")).as_deref() == Some(HUB) && !is_root_hub(dir))
@@ -194,7 +194,7 @@ fn is_root_hub(dir: &Path) -> bool {
 }
 
 /// Other storage devices on the reader's bus, which share its controller.
-fn neighbours(system: &System, reader: &Path) -> usize {
+fn neighbours(system: &SystemRoots, reader: &Path) -> usize {
     let root = system.sys().join("bus/usb/devices");
     let Some(bus) = number(reader.join("busnum")) else { return 0 };
     let class = |dir: &PathBuf| text(dir.join("bInterfaceClass"));
@@ -241,6 +241,6 @@ mod tests {
 
     #[test]
     fn what_hangs_on_no_usb_has_no_such_topology() {
-        assert_eq!(topology(&System::host(), "loop0"), None);
+        assert_eq!(topology(&SystemRoots::host(), "loop0"), None);
     }
 }

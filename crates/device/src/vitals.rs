@@ -7,12 +7,12 @@
 //! what they were not built for.
 
 use crate::hwmon;
-use crate::system::{System, entries, flag, names, number, text};
+use crate::system::{SystemRoots, entries, flag, names, number, text};
 use std::path::{Path, PathBuf};
 
 /// One line of a pressure file.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Stall {
+pub struct PressureLine {
     /// Share of the last ten seconds in percent.
     pub avg10: f64,
     /// All stalls since boot, in µs.
@@ -21,28 +21,28 @@ pub struct Stall {
 
 /// What tasks waited for: `some` of them, or `full`, all that were not idle.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Pressure {
+pub struct StallPressure {
     /// At least one task waited.
-    pub some: Stall,
+    pub some: PressureLine,
     /// Every task that had something to do waited; kernels before 5.13 have none for `cpu`.
-    pub full: Option<Stall>,
+    pub full: Option<PressureLine>,
 }
 
 /// Pressure of `cpu`, `io` or `memory`; `None` where the kernel has no PSI (`psi=1` on its command line, or
 /// `CONFIG_PSI`).
-pub fn pressure(system: &System, resource: &str) -> Option<Pressure> {
+pub fn pressure(system: &SystemRoots, resource: &str) -> Option<StallPressure> {
     parse_pressure(&text(system.proc().join("pressure").join(resource))?)
 }
 
-fn parse_pressure(text: &str) -> Option<Pressure> {
+fn parse_pressure(text: &str) -> Option<StallPressure> {
     let line = |word: &str| text.lines().find_map(|line| line.strip_prefix(word)).and_then(stall);
-    Some(Pressure { some: line("some ")?, full: line("full ") })
+    Some(StallPressure { some: line("some ")?, full: line("full ") })
 }
 
-fn stall(line: &str) -> Option<Stall> {
+fn stall(line: &str) -> Option<PressureLine> {
     let value =
         |name: &str| line.split_whitespace().find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
-    Some(Stall { avg10: value("avg10")?.parse().ok()?, total_us: value("total")?.parse().ok()? })
+    Some(PressureLine { avg10: value("avg10")?.parse().ok()?, total_us: value("total")?.parse().ok()? })
 }
 
 /// Processor time since boot in clock ticks of 1/100 s, over all processors.
@@ -70,7 +70,7 @@ impl CpuTimes {
 }
 
 /// Processor times from `/proc/stat`.
-pub fn cpu_times(system: &System) -> Option<CpuTimes> {
+pub fn cpu_times(system: &SystemRoots) -> Option<CpuTimes> {
     parse_cpu_times(&text(system.proc().join("stat"))?)
 }
 
@@ -92,18 +92,18 @@ fn parse_cpu_times(text: &str) -> Option<CpuTimes> {
 }
 
 /// Load of the last minute: tasks that run or wait for I/O.
-pub fn load(system: &System) -> Option<f64> {
+pub fn load(system: &SystemRoots) -> Option<f64> {
     text(system.proc().join("loadavg"))?.split_whitespace().next()?.parse().ok()
 }
 
 /// Seconds since boot.
-pub fn uptime(system: &System) -> Option<f64> {
+pub fn uptime(system: &SystemRoots) -> Option<f64> {
     text(system.proc().join("uptime"))?.split_whitespace().next()?.parse().ok()
 }
 
 /// Memory in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Memory {
+pub struct MemoryBytes {
     /// In all.
     pub total: u64,
     /// What programs may still have without swapping.
@@ -113,14 +113,14 @@ pub struct Memory {
 }
 
 /// Memory from `/proc/meminfo`.
-pub fn memory(system: &System) -> Option<Memory> {
+pub fn memory(system: &SystemRoots) -> Option<MemoryBytes> {
     let text = text(system.proc().join("meminfo"))?;
     let bytes = |name: &str| -> Option<u64> {
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
         line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
     };
     let swap = |name| bytes(name).unwrap_or(0);
-    Some(Memory {
+    Some(MemoryBytes {
         total: bytes("MemTotal")?,
         available: bytes("MemAvailable").or_else(|| bytes("MemFree"))?,
         swap_used: swap("SwapTotal").saturating_sub(swap("SwapFree")),
@@ -128,7 +128,7 @@ pub fn memory(system: &System) -> Option<Memory> {
 }
 
 /// Pages of 4 KiB moved to and from swap since boot.
-pub fn swap_bytes(system: &System) -> Option<u64> {
+pub fn swap_bytes(system: &SystemRoots) -> Option<u64> {
     let text = text(system.proc().join("vmstat"))?;
     let pages = |name: &str| -> Option<u64> {
         text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?.trim().parse().ok()
@@ -138,39 +138,39 @@ pub fn swap_bytes(system: &System) -> Option<u64> {
 }
 
 /// A setting of `/proc/sys`, such as `vm/dirty_ratio`.
-pub fn sysctl(system: &System, name: &str) -> Option<String> {
+pub fn sysctl(system: &SystemRoots, name: &str) -> Option<String> {
     text(system.proc().join("sys").join(name))
 }
 
 /// `kernel.io_uring_disabled` (Linux 6.6): 0 for all, 1 for a group and root, 2 for nobody.
-pub fn io_uring_disabled(system: &System) -> Option<u64> {
+pub fn io_uring_disabled(system: &SystemRoots) -> Option<u64> {
     number(system.proc().join("sys/kernel/io_uring_disabled"))
 }
 
 /// The clock that the kernel counts time with: `tsc`, `arch_sys_counter`, `hpet`.
-pub fn clock_source(system: &System) -> Option<String> {
+pub fn clock_source(system: &SystemRoots) -> Option<String> {
     text(system.sys().join("devices/system/clocksource/clocksource0/current_clocksource"))
 }
 
 /// File systems that the kernel knows now; modules that were not needed yet are missing.
-pub fn file_systems(system: &System) -> Vec<String> {
+pub fn file_systems(system: &SystemRoots) -> Vec<String> {
     let listed = text(system.proc().join("filesystems")).unwrap_or_default();
     listed.lines().filter_map(|line| line.split_whitespace().last()).map(str::to_owned).collect()
 }
 
 /// True where the kernel has its NVMe driver at hand.
-pub fn nvme_driver(system: &System) -> bool {
+pub fn nvme_driver(system: &SystemRoots) -> bool {
     let sys = system.sys();
     sys.join("module/nvme").is_dir() || sys.join("bus/pci/drivers/nvme").is_dir()
 }
 
 /// A module's parameter, such as `usb_storage`, `quirks`.
-pub fn module_parameter(system: &System, module: &str, parameter: &str) -> Option<String> {
+pub fn module_parameter(system: &SystemRoots, module: &str, parameter: &str) -> Option<String> {
     text(system.sys().join("module").join(module).join("parameters").join(parameter))
 }
 
 /// Capabilities of this process, one bit each (`capabilities(7)`).
-pub fn capabilities(system: &System) -> Option<u64> {
+pub fn capabilities(system: &SystemRoots) -> Option<u64> {
     let status = text(system.proc().join("self/status"))?;
     let hex = status.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
     u64::from_str_radix(hex.trim(), 16).ok()
@@ -187,7 +187,7 @@ pub struct Hypervisor {
 const MACHINES: &[&str] = &["qemu", "kvm", "vmware", "virtualbox", "innotek", "xen", "bochs", "parallels"];
 
 /// Whether this is a virtual machine: by the processor's flag, by `/sys/hypervisor`, by the maker's name.
-pub fn hypervisor(system: &System) -> Option<Hypervisor> {
+pub fn hypervisor(system: &SystemRoots) -> Option<Hypervisor> {
     let named = text(system.sys().join("hypervisor/type"));
     let vendor = text(system.sys().join("class/dmi/id/sys_vendor"));
     let product = text(system.sys().join("class/dmi/id/product_name"));
@@ -207,7 +207,7 @@ fn has_flag(cpus: &str, flag: &str) -> bool {
 }
 
 /// Names of running programs, each once, as far as `/proc` shows them.
-pub fn programs(system: &System) -> Vec<String> {
+pub fn programs(system: &SystemRoots) -> Vec<String> {
     let process = |name: &String| name.bytes().all(|b| b.is_ascii_digit());
     let comm = |name: &String| text(Path::new(system.proc()).join(name).join("comm"));
     let mut found: Vec<String> =
@@ -222,7 +222,7 @@ const MOST_TRIPS: u32 = 12;
 
 /// A thermal zone and the first temperature at which the kernel slows something down.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Zone {
+pub struct ThermalZone {
     /// `cpu-thermal`, `x86_pkg_temp`.
     pub kind: String,
     /// Now, in °C.
@@ -232,7 +232,7 @@ pub struct Zone {
 }
 
 /// All thermal zones that tell a temperature.
-pub fn zones(system: &System) -> Vec<Zone> {
+pub fn zones(system: &SystemRoots) -> Vec<ThermalZone> {
     let zone = |(kind, dir): (String, PathBuf)| {
         let celsius = hwmon::celsius(&dir.join("temp"))?;
         let limit = (0..MOST_TRIPS)
@@ -244,7 +244,7 @@ pub fn zones(system: &System) -> Vec<Zone> {
             // Firmware leaves 0 where it has no limit.
             .filter(|celsius| *celsius > 0.0)
             .reduce(f64::min);
-        Some(Zone { kind, celsius, limit })
+        Some(ThermalZone { kind, celsius, limit })
     };
     hwmon::zones(system).into_iter().filter_map(zone).collect()
 }
@@ -259,7 +259,7 @@ pub struct IdleState {
 }
 
 /// Sleep states of processor 0, shallow first; empty where the kernel manages none.
-pub fn idle_states(system: &System) -> Vec<IdleState> {
+pub fn idle_states(system: &SystemRoots) -> Vec<IdleState> {
     let state = |dir: PathBuf| {
         let on = flag(dir.join("disable")) != Some(true);
         let exit_us = number(dir.join("latency"))?;
@@ -269,13 +269,13 @@ pub fn idle_states(system: &System) -> Vec<IdleState> {
 }
 
 /// Whether processors may run above their nominal clock; `None` where that cannot be told.
-pub fn turbo(system: &System) -> Option<bool> {
+pub fn turbo(system: &SystemRoots) -> Option<bool> {
     let cpu = system.sys().join("devices/system/cpu");
     flag(cpu.join("intel_pstate/no_turbo")).map(|off| !off).or_else(|| flag(cpu.join("cpufreq/boost")))
 }
 
 /// The longest wake-up time that somebody allows just now, in µs: 2 000 000 000 where nobody cares. Needs root.
-pub fn cpu_dma_latency_us(system: &System) -> Option<i32> {
+pub fn cpu_dma_latency_us(system: &SystemRoots) -> Option<i32> {
     use std::io::Read;
     let mut word = [0; 4];
     // A device of the kernel: four bytes in its own order. Reading asks, and changes nothing.
@@ -293,7 +293,7 @@ mod tests {
     fn pressure_is_read_with_and_without_its_second_line() {
         let text = "some avg10=12.50 avg60=0.04 avg300=0.83 total=2296394922\nfull avg10=3.00 avg60=0.00 avg300=0.69 total=688796980";
         let pressure = parse_pressure(text).unwrap();
-        assert_eq!(pressure.some, Stall { avg10: 12.5, total_us: 2_296_394_922 });
+        assert_eq!(pressure.some, PressureLine { avg10: 12.5, total_us: 2_296_394_922 });
         assert_eq!(pressure.full.map(|full| full.total_us), Some(688_796_980));
         assert_eq!(parse_pressure("some avg10=0.00 avg60=0.00 avg300=0.00 total=1").unwrap().full, None);
         assert_eq!(parse_pressure(""), None);
@@ -311,7 +311,7 @@ mod tests {
 
     #[test]
     fn this_machine_tells_load_memory_and_time() {
-        let system = System::host();
+        let system = SystemRoots::host();
         assert!(load(&system).is_some() && uptime(&system).is_some_and(|s| s > 0.0));
         let memory = memory(&system).unwrap();
         assert!(memory.available > 0 && memory.available <= memory.total);
@@ -357,6 +357,6 @@ mod tests {
             "
         ));
         let found = zones(&system);
-        assert_eq!(found, [Zone { kind: "cpu-thermal".into(), celsius: 78.2, limit: Some(80.0) }]);
+        assert_eq!(found, [ThermalZone { kind: "cpu-thermal".into(), celsius: 78.2, limit: Some(80.0) }]);
     }
 }

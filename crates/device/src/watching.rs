@@ -6,12 +6,12 @@
 use crate::block::{BlockDevice, SYSFS_UNIT};
 use crate::guard;
 use crate::mounts::own_mounts;
-use crate::system::{System, text};
+use crate::system::{SystemRoots, text};
 use crate::vitals::{self, CpuTimes};
 
 /// What a block device has done since it came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counters {
+pub struct DeviceCounters {
     /// Reads that ended, after merging.
     pub reads: u64,
     /// Bytes read.
@@ -32,11 +32,11 @@ pub struct Counters {
     pub queue_ms: u64,
 }
 
-impl Counters {
+impl DeviceCounters {
     /// Reads the fields of a `stat` file, or those behind the name in `/proc/diskstats`.
-    fn parse(fields: &str) -> Option<Counters> {
+    fn parse(fields: &str) -> Option<DeviceCounters> {
         let field: Vec<u64> = fields.split_whitespace().map_while(|word| word.parse().ok()).collect();
-        (field.len() >= 11).then(|| Counters {
+        (field.len() >= 11).then(|| DeviceCounters {
             reads: field[0],
             read_bytes: field[2].saturating_mul(SYSFS_UNIT),
             read_ms: field[3],
@@ -51,20 +51,20 @@ impl Counters {
 }
 
 /// What a device, named by the kernel, has done by now; `None` where it is gone, or the kernel does not count.
-pub fn counters(system: &System, name: &str) -> Option<Counters> {
+pub fn counters(system: &SystemRoots, name: &str) -> Option<DeviceCounters> {
     let device = BlockDevice::named(system, name)?;
-    text(device.dir.join("stat")).and_then(|fields| Counters::parse(&fields))
+    text(device.dir.join("stat")).and_then(|fields| DeviceCounters::parse(&fields))
 }
 
 /// All that is read at one moment.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Look {
+pub struct CounterSnapshot {
     /// Seconds since boot.
     pub uptime: f64,
     /// The watched device.
-    pub device: Counters,
+    pub device: DeviceCounters,
     /// Its partitions by name.
-    pub partitions: Vec<(String, Counters)>,
+    pub partitions: Vec<(String, DeviceCounters)>,
     /// Time since boot in which some, and all, tasks waited for I/O, in µs; `None` without PSI.
     pub io_stall_us: Option<(u64, u64)>,
     /// The same for memory.
@@ -97,23 +97,27 @@ pub enum WatchError {
 
 /// Watches a device.
 #[derive(Debug, Clone)]
-pub struct Watcher {
-    system: System,
+pub struct DeviceWatcher {
+    system: SystemRoots,
     device: BlockDevice,
     sequence: Option<u64>,
     /// As the user named it.
     name: String,
 }
 
-impl Watcher {
+impl DeviceWatcher {
     /// Finds a device, a whole disk or a partition, by name or path.
     ///
     /// # Errors
     /// If there is none, or the kernel keeps no statistics of it.
-    pub fn open(system: &System, name: &str) -> Result<Watcher, WatchError> {
+    pub fn open(system: &SystemRoots, name: &str) -> Result<DeviceWatcher, WatchError> {
         let device = BlockDevice::find(system, name).ok_or_else(|| WatchError::NotFound(name.to_owned()))?;
-        let watcher =
-            Watcher { system: system.clone(), sequence: device.sequence(), device, name: name.to_owned() };
+        let watcher = DeviceWatcher {
+            system: system.clone(),
+            sequence: device.sequence(),
+            device,
+            name: name.to_owned(),
+        };
         let off = text(watcher.device.disk().dir.join("queue/iostats")).as_deref() == Some("0");
         if off || watcher.counters(&watcher.device).is_none() {
             return Err(WatchError::NoStatistics(watcher.device.disk().name));
@@ -130,7 +134,7 @@ impl Watcher {
     ///
     /// # Errors
     /// If the device is gone, or another one came under its name.
-    pub fn look(&self) -> Result<Look, WatchError> {
+    pub fn look(&self) -> Result<CounterSnapshot, WatchError> {
         let gone = || WatchError::Gone(self.name.clone());
         if self.device.sequence() != self.sequence || self.device.bytes() == Some(0) {
             return Err(gone());
@@ -141,7 +145,7 @@ impl Watcher {
         let stall = |resource| vitals::pressure(&self.system, resource);
         let both =
             |resource| stall(resource).map(|p| (p.some.total_us, p.full.map_or(0, |full| full.total_us)));
-        Ok(Look {
+        Ok(CounterSnapshot {
             uptime: vitals::uptime(&self.system).unwrap_or_default(),
             device,
             partitions: partitions.iter().filter_map(counted).collect(),
@@ -155,8 +159,8 @@ impl Watcher {
         })
     }
 
-    fn counters(&self, device: &BlockDevice) -> Option<Counters> {
-        text(device.dir.join("stat")).and_then(|fields| Counters::parse(&fields)).or_else(|| {
+    fn counters(&self, device: &BlockDevice) -> Option<DeviceCounters> {
+        text(device.dir.join("stat")).and_then(|fields| DeviceCounters::parse(&fields)).or_else(|| {
             let all = text(self.system.proc().join("diskstats"))?;
             all.lines().find_map(|line| named(line, &device.name))
         })
@@ -181,9 +185,9 @@ impl Watcher {
 }
 
 /// The counters in a line of `/proc/diskstats` if it is about this device.
-fn named(line: &str, name: &str) -> Option<Counters> {
+fn named(line: &str, name: &str) -> Option<DeviceCounters> {
     let mut words = line.split_whitespace().skip(2);
-    (words.next()? == name).then(|| Counters::parse(&words.collect::<Vec<_>>().join(" "))).flatten()
+    (words.next()? == name).then(|| DeviceCounters::parse(&words.collect::<Vec<_>>().join(" "))).flatten()
 }
 
 #[cfg(test)]
@@ -193,7 +197,7 @@ mod tests {
 
     const STAT: &str = " 4642361 174987 305833905 4293959 1890831 972167 940362010 6005019 3 1037396 10757790 810043 86 574198312 426696 254818 32115";
 
-    fn watched(stat: &str) -> (tempfile::TempDir, System) {
+    fn watched(stat: &str) -> (tempfile::TempDir, SystemRoots) {
         let lines = "179 2 mmcblk0p2 10 0 80 5 20 0 160 9 0 7 14\n 8 0 sda 1 0 8 1 1 0 8 1 0 4242 2\n";
         let (dir, system) = machine(&format!(
             "
@@ -210,7 +214,7 @@ mod tests {
     #[test]
     fn the_counters_of_a_disk_and_its_partitions_are_read_in_bytes_and_ms() {
         let (_dir, system) = watched(STAT);
-        let look = Watcher::open(&system, "/dev/mmcblk0").unwrap().look().unwrap();
+        let look = DeviceWatcher::open(&system, "/dev/mmcblk0").unwrap().look().unwrap();
         let device = look.device;
         assert_eq!(
             (device.reads, device.read_bytes, device.read_ms),
@@ -251,7 +255,7 @@ mod tests {
             &["sda", "mmcblk0", "dm-0", "dm-1", "loop0", "md0", "loop1", "mmcblk0p2"].map(line).concat(),
         );
         let others = |watched: &str| -> Vec<String> {
-            let look = Watcher::open(&system, watched).unwrap().look().unwrap();
+            let look = DeviceWatcher::open(&system, watched).unwrap().look().unwrap();
             look.others.into_iter().map(|(name, _)| name).collect()
         };
         assert_eq!(others("mmcblk0"), ["loop1", "md0", "sda"]);
@@ -262,8 +266,8 @@ mod tests {
     #[test]
     fn a_partition_can_be_watched_and_a_wrong_name_is_told() {
         let (_dir, system) = watched(STAT);
-        assert_eq!(Watcher::open(&system, "mmcblk0p2").unwrap().look().unwrap().device.writes, 20);
-        let error = Watcher::open(&system, "mmcblk7").unwrap_err();
+        assert_eq!(DeviceWatcher::open(&system, "mmcblk0p2").unwrap().look().unwrap().device.writes, 20);
+        let error = DeviceWatcher::open(&system, "mmcblk7").unwrap_err();
         assert!(error.to_string().contains("mmcblk7"));
     }
 
@@ -271,14 +275,14 @@ mod tests {
     fn a_device_whose_statistics_are_off_is_refused_with_the_way_out() {
         let (dir, system) = watched(STAT);
         put(dir.path(), "sys/block/mmcblk0/queue/iostats", "0\n");
-        let error = Watcher::open(&system, "mmcblk0").unwrap_err().to_string();
+        let error = DeviceWatcher::open(&system, "mmcblk0").unwrap_err().to_string();
         assert!(error.contains("queue/iostats"), "{error}");
     }
 
     #[test]
     fn a_device_that_vanishes_is_gone_and_so_is_one_whose_slot_is_empty() {
         let (dir, system) = watched(STAT);
-        let watcher = Watcher::open(&system, "mmcblk0").unwrap();
+        let watcher = DeviceWatcher::open(&system, "mmcblk0").unwrap();
         std::fs::write(dir.path().join("sys/block/mmcblk0/size"), "0\n").unwrap();
         assert!(matches!(watcher.look(), Err(WatchError::Gone { .. })));
         std::fs::remove_dir_all(dir.path().join("sys/block/mmcblk0")).unwrap();
@@ -288,7 +292,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn no_line_panics(line in "[0-9 a-z\\-]{0,120}") {
-            let _ = (Counters::parse(&line), named(&line, "sda"));
+            let _ = (DeviceCounters::parse(&line), named(&line, "sda"));
         }
     }
 }

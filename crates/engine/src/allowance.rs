@@ -6,16 +6,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes that may be written, shared by everything that writes.
 #[derive(Debug, Clone)]
-pub struct Allowance {
+pub struct WriteQuota {
     left: Arc<AtomicU64>,
     /// So much of it is for later.
     reserved: Arc<AtomicU64>,
 }
 
-impl Allowance {
+impl WriteQuota {
     /// Allows so many bytes to be written.
     pub fn of(bytes: u64) -> Self {
-        Allowance { left: Arc::new(bytes.into()), reserved: Arc::default() }
+        WriteQuota { left: Arc::new(bytes.into()), reserved: Arc::default() }
     }
 
     /// Bytes that may be written now.
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn what_is_put_by_is_not_taken() {
-        let allowance = Allowance::of(100);
+        let allowance = WriteQuota::of(100);
         allowance.reserve(30);
         assert_eq!((allowance.left(), allowance.take(71), allowance.take(70)), (70, false, true));
         assert!(!allowance.take(1));

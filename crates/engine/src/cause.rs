@@ -9,30 +9,30 @@ use std::sync::Arc;
 /// An error of any type, shared so that what ended a part may end the whole as well. It is not an `Error` itself, so that
 /// every error (and every sentence) becomes one by `From`; what is asked of an error is asked of the one inside.
 #[derive(Debug, Clone)]
-pub struct Cause(Arc<dyn Error + Send + Sync>);
+pub struct ErrorCause(Arc<dyn Error + Send + Sync>);
 
-impl Cause {
+impl ErrorCause {
     /// This error in other words: what was wrong stays its source.
-    pub fn worded(words: impl Into<String>, error: impl Into<Cause>) -> Self {
-        Cause(Arc::new(Worded { words: words.into(), error: error.into() }))
+    pub fn worded(words: impl Into<String>, error: impl Into<ErrorCause>) -> Self {
+        ErrorCause(Arc::new(WordedCause { words: words.into(), error: error.into() }))
     }
 }
 
 #[derive(Debug, thiserror::Error)]
 #[error("{words}")]
-struct Worded {
+struct WordedCause {
     words: String,
     #[source]
-    error: Cause,
+    error: ErrorCause,
 }
 
-impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for Cause {
+impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for ErrorCause {
     fn from(error: E) -> Self {
-        Cause(Arc::from(error.into()))
+        ErrorCause(Arc::from(error.into()))
     }
 }
 
-impl Deref for Cause {
+impl Deref for ErrorCause {
     type Target = dyn Error + Send + Sync;
 
     fn deref(&self) -> &Self::Target {
@@ -40,14 +40,14 @@ impl Deref for Cause {
     }
 }
 
-impl fmt::Display for Cause {
+impl fmt::Display for ErrorCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
 
 /// Two are the same where they say the same: errors of the system cannot be compared otherwise.
-impl PartialEq for Cause {
+impl PartialEq for ErrorCause {
     fn eq(&self, other: &Self) -> bool {
         self.to_string() == other.to_string()
     }
@@ -60,8 +60,8 @@ mod tests {
 
     #[test]
     fn an_error_told_in_other_words_keeps_its_type_and_what_is_beneath_it() {
-        let full = Cause::worded("the journal is full", io::Error::from_raw_os_error(28));
-        let outer = Cause::worded("nothing was written", full);
+        let full = ErrorCause::worded("the journal is full", io::Error::from_raw_os_error(28));
+        let outer = ErrorCause::worded("nothing was written", full);
         assert_eq!(outer.to_string(), "nothing was written");
         let journal = outer.source().unwrap();
         assert_eq!(journal.to_string(), "the journal is full");

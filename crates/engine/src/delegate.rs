@@ -25,17 +25,17 @@ macro_rules! delegate_target {
         }
     };
     (@ now $inner:tt) => { $crate::delegate_target!(% now() -> $crate::delegate::Nanos, $inner); };
-    (@ plan $inner:tt) => { $crate::delegate_target!(? plan(plan: &$crate::target::Plan) -> (), $inner); };
+    (@ plan $inner:tt) => { $crate::delegate_target!(? plan(plan: &$crate::target::LanePlan) -> (), $inner); };
     (@ submit $inner:tt) => { $crate::delegate_target!(? submit(io: &$crate::target::Io) -> (), $inner); };
     (@ complete $inner:tt) => {
         $crate::delegate_target!(
-            ? complete(at_least: usize, done: &mut Vec<$crate::target::Completion>) -> (), $inner
+            ? complete(at_least: usize, done: &mut Vec<$crate::target::IoCompletion>) -> (), $inner
         );
     };
     (@ flush $inner:tt) => { $crate::delegate_target!(? flush() -> (), $inner); };
-    (@ discard $inner:tt) => { $crate::delegate_target!(? discard(range: $crate::target::Region) -> (), $inner); };
+    (@ discard $inner:tt) => { $crate::delegate_target!(? discard(range: $crate::target::TargetRegion) -> (), $inner); };
     (@ idle $inner:tt) => { $crate::delegate_target!(% idle(time: ::std::time::Duration) -> (), $inner); };
-    (@ area $inner:tt) => { $crate::delegate_target!(? area(bytes: u64) -> $crate::target::Region, $inner); };
+    (@ area $inner:tt) => { $crate::delegate_target!(? area(bytes: u64) -> $crate::target::TargetRegion, $inner); };
     (@ drop_caches $inner:tt) => { $crate::delegate_target!(? drop_caches() -> (), $inner); };
     (@ temperature $inner:tt) => { $crate::delegate_target!(% temperature() -> Option<f64>, $inner); };
     (@ ping $inner:tt) => {
@@ -47,7 +47,7 @@ macro_rules! delegate_target {
     (@ reopen $inner:tt) => { $crate::delegate_target!(? reopen() -> (), $inner); };
     (@ compare $inner:tt) => {
         $crate::delegate_target!(
-            ? compare(slot: u32, expected: $crate::content::Content) -> $crate::content::Match, $inner
+            ? compare(slot: u32, expected: $crate::content::IoContent) -> $crate::content::ContentMatch, $inner
         );
     };
     (? $name:ident($($argument:ident: $kind:ty),*) -> $done:ty, $inner:tt) => {

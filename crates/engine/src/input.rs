@@ -1,7 +1,7 @@
 //! Files that the user names for reading: recipes, jobs, logs, journals, images … All of them are opened here, so that a
 //! name that leads to a pipe nobody writes to, a device without end or a kernel log keeps nobody waiting.
 
-use crate::interrupt::Interrupt;
+use crate::interrupt::InterruptFlag;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, OFlags, fstat};
 use std::fs::{File, OpenOptions};
@@ -72,7 +72,7 @@ pub fn open_with(path: &Path, options: &mut OpenOptions) -> Result<File, InputEr
 /// If it cannot be opened or read, is not a plain file, or is longer.
 pub fn bytes(path: &Path, most: u64) -> Result<Vec<u8>, InputError> {
     let file = open(path)?;
-    Stream { file, plain: true, interrupt: Interrupt::default() }.bytes(most)
+    InputStream { file, plain: true, interrupt: InterruptFlag::default() }.bytes(most)
 }
 
 /// The text of a plain file of at most `most` bytes.
@@ -86,22 +86,22 @@ pub fn text(path: &Path, most: u64) -> Result<String, InputError> {
 /// Something to be read from its beginning to its end: a plain file, a pipe, or standard input. Waiting for more ends
 /// when the user asks to stop.
 #[derive(Debug)]
-pub struct Stream {
+pub struct InputStream {
     file: File,
     plain: bool,
-    interrupt: Interrupt,
+    interrupt: InterruptFlag,
 }
 
-impl Stream {
+impl InputStream {
     /// Opens a plain file or a pipe.
     ///
     /// # Errors
     /// If the system refuses, or it is neither.
-    pub fn open(path: &Path, interrupt: &Interrupt) -> Result<Stream, InputError> {
+    pub fn open(path: &Path, interrupt: &InterruptFlag) -> Result<InputStream, InputError> {
         let (file, kind) = opened(path, OpenOptions::new().read(true))?;
         match name(kind) {
             Some(other) if kind != FileType::Fifo => Err(InputError::NotPlain(other)),
-            other => Ok(Stream { file, plain: other.is_none(), interrupt: interrupt.clone() }),
+            other => Ok(InputStream { file, plain: other.is_none(), interrupt: interrupt.clone() }),
         }
     }
 
@@ -109,9 +109,9 @@ impl Stream {
     ///
     /// # Errors
     /// If it is closed.
-    pub fn stdin(interrupt: &Interrupt) -> Result<Stream, InputError> {
+    pub fn stdin(interrupt: &InterruptFlag) -> Result<InputStream, InputError> {
         let file = File::from(io::stdin().as_fd().try_clone_to_owned()?);
-        Ok(Stream { file, plain: false, interrupt: interrupt.clone() })
+        Ok(InputStream { file, plain: false, interrupt: interrupt.clone() })
     }
 
     /// All of it, at most `most` bytes.
@@ -151,7 +151,7 @@ impl Stream {
     }
 }
 
-impl Read for &mut Stream {
+impl Read for &mut InputStream {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         loop {
             self.wait().map_err(io::Error::other)?;
@@ -224,8 +224,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");
         mkfifoat(CWD, &pipe, Mode::RUSR | Mode::WUSR).unwrap();
-        let interrupt = Interrupt::default();
-        let mut stream = Stream::open(&pipe, &interrupt).unwrap();
+        let interrupt = InterruptFlag::default();
+        let mut stream = InputStream::open(&pipe, &interrupt).unwrap();
         let later = interrupt.clone();
         let stopper = std::thread::spawn(move || {
             std::thread::sleep(Duration::from_millis(150));
@@ -233,7 +233,7 @@ mod tests {
         });
         assert!(matches!(stream.bytes(9), Err(InputError::Interrupted)));
         stopper.join().unwrap();
-        let mut stream = Stream::open(&pipe, &Interrupt::default()).unwrap();
+        let mut stream = InputStream::open(&pipe, &InterruptFlag::default()).unwrap();
         let mut writer = OpenOptions::new().write(true).open(&pipe).unwrap();
         let slow = std::thread::spawn(move || {
             for part in ["one ", "two"] {
@@ -250,7 +250,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let plain = folder.path().join("plain");
         std::fs::write(&plain, "0123456789").unwrap();
-        let mut stream = Stream::open(&plain, &Interrupt::default()).unwrap();
+        let mut stream = InputStream::open(&plain, &InterruptFlag::default()).unwrap();
         let mut begun = Vec::new();
         assert!(matches!(stream.more(&mut begun, 4), Err(InputError::TooLong { most: 4 })));
         stream.more(&mut begun, 10).unwrap();

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Shared flag: raised once, never lowered.
 #[derive(Debug, Clone, Default)]
-pub struct Interrupt(Arc<AtomicBool>);
+pub struct InterruptFlag(Arc<AtomicBool>);
 
-impl Interrupt {
+impl InterruptFlag {
     /// True once somebody asked to stop.
     pub fn raised(&self) -> bool {
         self.0.load(Ordering::Relaxed)

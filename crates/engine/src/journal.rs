@@ -5,12 +5,12 @@
 //! is on disk before the card is touched, and whatever a fake does with its addresses, every place ends with its oldest
 //! content: the crate `journal` says how in its module `put_back`.
 
-use crate::cause::Cause;
+use crate::cause::ErrorCause;
 
 /// Could not be saved or not be read again.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error(transparent)]
-pub struct JournalError(pub Cause);
+pub struct JournalError(pub ErrorCause);
 
 /// A range whose original is saved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct SavedRange {
 
 /// How far putting back has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Restoring {
+pub enum RestoreProgress {
     /// It begins: until now the places that were overwritten held what was written in their stead.
     Begun,
     /// Everything was written, if not compared.
@@ -31,7 +31,7 @@ pub enum Restoring {
 }
 
 /// Holds the originals of what is overwritten.
-pub trait Journal {
+pub trait JournalWriter {
     /// Takes the original content of a range into the current batch.
     ///
     /// # Errors
@@ -51,5 +51,5 @@ pub trait Journal {
     fn original(&mut self, range: SavedRange, into: &mut Vec<u8>) -> Result<(), JournalError>;
 
     /// Hears how far putting back has come. What cannot be noted down keeps nobody from putting back.
-    fn restoring(&mut self, _step: Restoring) {}
+    fn restoring(&mut self, _step: RestoreProgress) {}
 }

@@ -1,14 +1,16 @@
 //! A target that answers at once and keeps nothing: what is left to time is the engine itself, which is measured on it and
 //! reported with each session.
 
-use crate::content::{Content, Match};
+use crate::content::{ContentMatch, IoContent};
 use crate::event::Silent;
-use crate::interrupt::Interrupt;
-use crate::runner::{Pace, PassRecorder, RecorderError, Settings, run_pass};
-use crate::target::{Completion, Io, Plan, Region, Target, TargetError, TargetInfo, place_area};
+use crate::interrupt::InterruptFlag;
+use crate::runner::{PassRecorder, RecorderError, RunnerSettings, StopRule, run_pass};
+use crate::target::{
+    IoCompletion, IoRequest, LanePlan, Target, TargetError, TargetInfo, TargetRegion, place_area,
+};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::recipe;
-use cardscope_model::result::{EngineCost, Sample};
+use cardscope_model::result::{EngineCost, LoopSample};
 use cardscope_model::units::Nanos;
 use std::time::{Duration, Instant};
 
@@ -46,32 +48,32 @@ impl Target for NullTarget {
     fn now(&mut self) -> Nanos {
         self.epoch.elapsed().as_nanos() as Nanos
     }
-    fn plan(&mut self, plan: &Plan) -> Result<(), TargetError> {
+    fn plan(&mut self, plan: &LanePlan) -> Result<(), TargetError> {
         self.waiting.clear();
         self.waiting.reserve(plan.depth as usize);
         Ok(())
     }
     #[inline]
-    fn submit(&mut self, io: &Io) -> Result<(), TargetError> {
+    fn submit(&mut self, io: &IoRequest) -> Result<(), TargetError> {
         self.waiting.push(io.slot);
         Ok(())
     }
     #[inline]
-    fn complete(&mut self, _at_least: usize, done: &mut Vec<Completion>) -> Result<(), TargetError> {
+    fn complete(&mut self, _at_least: usize, done: &mut Vec<IoCompletion>) -> Result<(), TargetError> {
         let at = self.now();
-        done.extend(self.waiting.drain(..).map(|slot| Completion { slot, at, result: Ok(()) }));
+        done.extend(self.waiting.drain(..).map(|slot| IoCompletion { slot, at, result: Ok(()) }));
         Ok(())
     }
     fn flush(&mut self) -> Result<(), TargetError> {
         Ok(())
     }
-    fn discard(&mut self, _range: Region) -> Result<(), TargetError> {
+    fn discard(&mut self, _range: TargetRegion) -> Result<(), TargetError> {
         Ok(())
     }
     fn idle(&mut self, time: Duration) {
         std::thread::sleep(time);
     }
-    fn area(&mut self, bytes: u64) -> Result<Region, TargetError> {
+    fn area(&mut self, bytes: u64) -> Result<TargetRegion, TargetError> {
         place_area(self.info.bytes, bytes)
     }
     fn reopen(&mut self) -> Result<(), TargetError> {
@@ -80,7 +82,7 @@ impl Target for NullTarget {
     fn buffer(&mut self, _slot: u32) -> Result<&mut [u8], TargetError> {
         Err(Self::refuse())
     }
-    fn compare(&mut self, _slot: u32, _expected: Content) -> Result<Match, TargetError> {
+    fn compare(&mut self, _slot: u32, _expected: IoContent) -> Result<ContentMatch, TargetError> {
         Err(Self::refuse())
     }
 }
@@ -103,16 +105,16 @@ passes = 1
 "#;
 
 #[derive(Default)]
-struct Collect(Vec<f64>);
+struct RecordCollector(Vec<f64>);
 
-impl PassRecorder for Collect {
-    fn sample(&mut self, _test: usize, _index: u32, sample: Sample) -> Result<(), RecorderError> {
+impl PassRecorder for RecordCollector {
+    fn sample(&mut self, _test: usize, _index: u32, sample: LoopSample) -> Result<(), RecorderError> {
         self.0.push(sample.nanos as f64 / sample.ios as f64);
         Ok(())
     }
     fn not_measured(&mut self, _test: usize, _reason: String) {}
     fn caveat(&mut self, _test: usize, _caveat: Caveat) {}
-    fn pace(&mut self, _test: usize) -> Option<Box<dyn Pace>> {
+    fn pace(&mut self, _test: usize) -> Option<Box<dyn StopRule>> {
         None
     }
 }
@@ -120,15 +122,15 @@ impl PassRecorder for Collect {
 /// Measures the engine's own cost on this machine, now.
 pub fn engine_cost() -> Option<EngineCost> {
     let recipe = recipe::parse(RECIPE, None).ok()?;
-    let settings = Settings {
+    let settings = RunnerSettings {
         label: "",
         seed: 1,
         may_write: false,
-        interrupt: &Interrupt::default(),
+        interrupt: &InterruptFlag::default(),
         deadline: None,
         more_follow: false,
     };
-    let mut collect = Collect::default();
+    let mut collect = RecordCollector::default();
     run_pass(&mut NullTarget::new(1 << 30), &recipe, &settings, &mut collect, &mut Silent).ok()?;
     match collect.0[..] {
         [q1_ns, q32_ns] => Some(EngineCost { q1_ns, q32_ns }),

@@ -4,7 +4,7 @@
 //! Entries are made where somebody waits or owes something, and go when they are dropped. A process that owes nothing may
 //! be ended at any moment.
 
-use crate::target::Direction;
+use crate::target::IoDirection;
 use cardscope_model::units::BinarySize;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 
 /// Something that is waited for.
 #[derive(Debug, Clone)]
-pub enum Wait {
+pub enum PendingWait {
     /// An I/O on a target, the first of those in flight.
     Io {
         /// Reads or writes.
-        direction: Direction,
+        direction: IoDirection,
         /// First byte of it.
         offset: u64,
         /// Bytes of it.
@@ -30,15 +30,15 @@ pub enum Wait {
     Look,
 }
 
-impl fmt::Display for Wait {
+impl fmt::Display for PendingWait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Wait::Io { direction, offset, len, target } => {
-                let what = if *direction == Direction::Read { "read" } else { "write" };
+            PendingWait::Io { direction, offset, len, target } => {
+                let what = if *direction == IoDirection::Read { "read" } else { "write" };
                 write!(f, "a {what} of {} at {} of {target}", BinarySize(u64::from(*len)), place(*offset))
             }
-            Wait::Call(what) => f.write_str(what),
-            Wait::Look => f.write_str("the look whether something else uses the target by now"),
+            PendingWait::Call(what) => f.write_str(what),
+            PendingWait::Look => f.write_str("the look whether something else uses the target by now"),
         }
     }
 }
@@ -57,7 +57,7 @@ fn place(offset: u64) -> String {
 
 /// What is done before the process ends by itself, and what is left where it is ended at once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Debt {
+pub struct PendingCleanup {
     /// A sentence of its own: `69.1 MB saved are put back`.
     pub then: String,
     /// Where it can be found afterwards: `the journal … keeps what is left`.
@@ -67,19 +67,20 @@ pub struct Debt {
 }
 
 #[derive(Debug)]
-struct State {
+struct PendingState {
     next: u64,
-    waits: Vec<(u64, Instant, Wait)>,
-    debts: Vec<(u64, Debt)>,
+    waits: Vec<(u64, Instant, PendingWait)>,
+    debts: Vec<(u64, PendingCleanup)>,
 }
 
-static STATE: Mutex<State> = Mutex::new(State { next: 0, waits: Vec::new(), debts: Vec::new() });
+static STATE: Mutex<PendingState> =
+    Mutex::new(PendingState { next: 0, waits: Vec::new(), debts: Vec::new() });
 
-fn state() -> MutexGuard<'static, State> {
+fn state() -> MutexGuard<'static, PendingState> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl State {
+impl PendingState {
     fn number(&mut self) -> u64 {
         self.next += 1;
         self.next
@@ -89,17 +90,17 @@ impl State {
 /// Goes when the wait is over.
 #[derive(Debug)]
 #[must_use = "dropped at once it says nothing"]
-pub struct Waiting(u64);
+pub struct WaitGuard(u64);
 
 /// Says what is waited for from now on.
-pub fn waiting(what: Wait) -> Waiting {
+pub fn waiting(what: PendingWait) -> WaitGuard {
     let mut state = state();
     let number = state.number();
     state.waits.push((number, Instant::now(), what));
-    Waiting(number)
+    WaitGuard(number)
 }
 
-impl Drop for Waiting {
+impl Drop for WaitGuard {
     fn drop(&mut self) {
         state().waits.retain(|(number, ..)| *number != self.0);
     }
@@ -108,35 +109,36 @@ impl Drop for Waiting {
 /// Goes when it is finished.
 #[derive(Debug)]
 #[must_use = "dropped at once it says nothing"]
-pub struct Owing(u64);
+pub struct CleanupGuard(u64);
 
 /// Says what has to be finished, whoever asks the process to end.
-pub fn owing(then: impl Into<String>, left: impl Into<String>) -> Owing {
+pub fn owing(then: impl Into<String>, left: impl Into<String>) -> CleanupGuard {
     let mut state = state();
     let number = state.number();
-    state.debts.push((number, Debt { then: then.into(), left: left.into(), restores: 0 }));
-    Owing(number)
+    state.debts.push((number, PendingCleanup { then: then.into(), left: left.into(), restores: 0 }));
+    CleanupGuard(number)
 }
 
-impl Owing {
+impl CleanupGuard {
     /// Says it anew: more is owed by now.
-    pub fn say(&self, anew: Debt) {
+    pub fn say(&self, anew: PendingCleanup) {
         if let Some((_, debt)) = state().debts.iter_mut().find(|(number, _)| *number == self.0) {
             *debt = anew;
         }
     }
 }
 
-impl Drop for Owing {
+impl Drop for CleanupGuard {
     fn drop(&mut self) {
         state().debts.retain(|(number, _)| *number != self.0);
     }
 }
 
 /// What is waited for the longest, and for how long. A look comes last: it hangs for the same reason as the I/O.
-pub fn longest_wait() -> Option<(Wait, Duration)> {
+pub fn longest_wait() -> Option<(PendingWait, Duration)> {
     let state = state();
-    let first = state.waits.iter().min_by_key(|(_, since, wait)| (matches!(wait, Wait::Look), *since))?;
+    let first =
+        state.waits.iter().min_by_key(|(_, since, wait)| (matches!(wait, PendingWait::Look), *since))?;
     Some((first.2.clone(), first.1.elapsed()))
 }
 
@@ -146,7 +148,7 @@ pub fn must_restore() -> bool {
 }
 
 /// What is owed, the oldest first.
-pub fn debts() -> Vec<Debt> {
+pub fn debts() -> Vec<PendingCleanup> {
     state().debts.iter().map(|(_, debt)| debt.clone()).collect()
 }
 
@@ -157,11 +159,15 @@ mod tests {
     // One test, since the list is one for all.
     #[test]
     fn what_is_waited_for_and_owed_stands_in_the_list_until_it_is_dropped() {
-        let look = waiting(Wait::Look);
-        let older = waiting(Wait::Call("a flush of card".into()));
+        let look = waiting(PendingWait::Look);
+        let older = waiting(PendingWait::Call("a flush of card".into()));
         let target: Arc<str> = "/dev/sdx".into();
-        let io =
-            waiting(Wait::Io { direction: Direction::Write, offset: 12_300_000_000, len: 1 << 20, target });
+        let io = waiting(PendingWait::Io {
+            direction: IoDirection::Write,
+            offset: 12_300_000_000,
+            len: 1 << 20,
+            target,
+        });
         let reported = || longest_wait().map(|(wait, _)| wait.to_string());
         assert_eq!(reported().as_deref(), Some("a flush of card"));
         drop(older);
@@ -171,10 +177,13 @@ mod tests {
         drop(look);
         let journal = owing("the journal is removed", "");
         let archive = owing("what was measured is stored", "");
-        let more =
-            Debt { then: "69 MB are put back".into(), left: "the journal keeps it".into(), restores: 69 };
+        let more = PendingCleanup {
+            then: "69 MB are put back".into(),
+            left: "the journal keeps it".into(),
+            restores: 69,
+        };
         journal.say(more.clone());
-        let then = |debts: Vec<Debt>| debts.into_iter().map(|d| d.then).collect::<Vec<_>>();
+        let then = |debts: Vec<PendingCleanup>| debts.into_iter().map(|d| d.then).collect::<Vec<_>>();
         assert_eq!(then(debts()), ["69 MB are put back", "what was measured is stored"]);
         drop(archive);
         assert_eq!(debts(), [more]);

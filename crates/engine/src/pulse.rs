@@ -4,7 +4,7 @@
 //!
 //! It is counted where I/Os end, so that no phase has to report its speed.
 
-use crate::target::Direction;
+use crate::target::IoDirection;
 use cardscope_model::units::{NANOS_PER_S, Nanos, seconds};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -29,7 +29,7 @@ const IS_LARGE: u64 = 64 << 10;
 
 /// The counts at one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Pulse {
+pub struct IoCounters {
     /// Bytes read and written.
     pub bytes: u64,
     /// I/Os that ended.
@@ -43,9 +43,9 @@ pub struct Pulse {
 }
 
 /// The counts now.
-pub fn now() -> Pulse {
+pub fn now() -> IoCounters {
     let clock = CLOCK.load(Ordering::Relaxed);
-    Pulse {
+    IoCounters {
         bytes: BYTES.load(Ordering::Relaxed),
         ios: IOS.load(Ordering::Relaxed),
         waited_s: seconds(WAITED.load(Ordering::Relaxed)),
@@ -83,7 +83,7 @@ pub(crate) fn answered(ios: u64, time: Nanos) {
 }
 
 /// An I/O of so many bytes took so long.
-pub(crate) fn took(direction: Direction, bytes: u64, time: Nanos) {
+pub(crate) fn took(direction: IoDirection, bytes: u64, time: Nanos) {
     moved(bytes);
     answered(1, time);
     if bytes >= IS_LARGE {
@@ -101,11 +101,11 @@ pub(crate) fn felt(celsius: Option<f64>) {
 
 /// A target's clock as it was last looked at.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Clock(Nanos);
+pub(crate) struct ClockReading(Nanos);
 
-impl Clock {
+impl ClockReading {
     pub(crate) fn at(now: Nanos) -> Self {
-        Clock(now)
+        ClockReading(now)
     }
 
     /// Counts the time that has passed.
@@ -124,9 +124,9 @@ mod tests {
     #[test]
     fn bytes_and_time_are_counted_and_restoring_is_estimated_from_large_ios() {
         let before = now();
-        took(Direction::Read, 4096, NANOS_PER_S);
-        took(Direction::Write, 1 << 30, NANOS_PER_S);
-        let mut clock = Clock::at(5 * NANOS_PER_S);
+        took(IoDirection::Read, 4096, NANOS_PER_S);
+        took(IoDirection::Write, 1 << 30, NANOS_PER_S);
+        let mut clock = ClockReading::at(5 * NANOS_PER_S);
         clock.stands_at(7 * NANOS_PER_S);
         clock.stands_at(6 * NANOS_PER_S);
         let after = now();

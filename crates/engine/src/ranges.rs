@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 /// A set of bytes as disjoint ranges, start to end.
 #[derive(Debug, Clone, Default)]
-pub struct Ranges(BTreeMap<u64, u64>);
+pub struct ByteRanges(BTreeMap<u64, u64>);
 
-impl Ranges {
+impl ByteRanges {
     /// Adds the bytes from `start` to `end`; gives those parts that were not in it before.
     pub fn add(&mut self, start: u64, end: u64) -> Vec<(u64, u64)> {
         let fresh = self.missing(start, end);
@@ -76,7 +76,7 @@ mod tests {
         #[test]
         fn a_set_holds_exactly_the_bytes_that_were_added(added in prop::collection::vec((0u64..200, 1u64..40), 0..30), ask in (0u64..240, 1u64..40)) {
             let mut bytes = [false; 300];
-            let mut set = Ranges::default();
+            let mut set = ByteRanges::default();
             for (start, len) in added {
                 let fresh = set.add(start, start + len);
                 for at in start..start + len {

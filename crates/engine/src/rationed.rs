@@ -1,15 +1,15 @@
 //! A target to which no more is written than an [`Allowance`] has.
 
-use crate::allowance::Allowance;
-use crate::target::{Direction, Io, Region, Target, TargetError};
+use crate::allowance::WriteQuota;
+use crate::target::{IoDirection, IoRequest, Target, TargetError, TargetRegion};
 
 /// File systems on which a file grows by writing zeros.
 const GROW_BY_WRITING: [&str; 3] = ["vfat", "exfat", "msdos"];
 
 /// A target to which no more is written than is allowed.
-pub struct Rationed {
+pub struct WriteLimitedTarget {
     target: Box<dyn Target>,
-    allowance: Allowance,
+    allowance: WriteQuota,
     /// The bytes to which a file was grown by writing; `None` where growing writes nothing.
     grown: Option<u64>,
 }
@@ -19,28 +19,28 @@ pub fn grows_by_writing(file_system: Option<&str>) -> bool {
     file_system.is_some_and(|name| GROW_BY_WRITING.contains(&name))
 }
 
-impl Rationed {
+impl WriteLimitedTarget {
     /// A target with its allowance, which lanes share; `grows` where its test area is a file that
     /// [grows by writing](grows_by_writing).
-    pub fn new(target: Box<dyn Target>, allowance: Allowance, grows: bool) -> Self {
-        Rationed { target, allowance, grown: grows.then_some(0) }
+    pub fn new(target: Box<dyn Target>, allowance: WriteQuota, grows: bool) -> Self {
+        WriteLimitedTarget { target, allowance, grown: grows.then_some(0) }
     }
 }
 
-impl Target for Rationed {
+impl Target for WriteLimitedTarget {
     crate::delegate_target!(
         [target] info, now, plan, complete, flush, discard, idle, drop_caches, temperature, ping, health,
         reopen, buffer, compare, caveats
     );
 
-    fn submit(&mut self, io: &Io) -> Result<(), TargetError> {
-        if io.direction == Direction::Write && !self.allowance.take(u64::from(io.len)) {
+    fn submit(&mut self, io: &IoRequest) -> Result<(), TargetError> {
+        if io.direction == IoDirection::Write && !self.allowance.take(u64::from(io.len)) {
             return Err(TargetError::Rationed);
         }
         self.target.submit(io)
     }
 
-    fn area(&mut self, bytes: u64) -> Result<Region, TargetError> {
+    fn area(&mut self, bytes: u64) -> Result<TargetRegion, TargetError> {
         let more = self.grown.map_or(0, |grown| bytes.saturating_sub(grown));
         if more > self.allowance.left() {
             return Err(TargetError::Rationed);
@@ -57,10 +57,12 @@ impl Target for Rationed {
     fn lane(&mut self) -> Result<Option<Box<dyn Target>>, TargetError> {
         let lane = self.target.lane()?;
         let allowance = &self.allowance;
-        Ok(lane.map(|lane| -> Box<dyn Target> { Box::new(Rationed::new(lane, allowance.clone(), false)) }))
+        Ok(lane.map(|lane| -> Box<dyn Target> {
+            Box::new(WriteLimitedTarget::new(lane, allowance.clone(), false))
+        }))
     }
 
-    fn allowance(&self) -> Option<&Allowance> {
+    fn allowance(&self) -> Option<&WriteQuota> {
         Some(&self.allowance)
     }
 }
@@ -68,20 +70,21 @@ impl Target for Rationed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::content::Content;
+    use crate::content::IoContent;
     use crate::null::NullTarget;
-    use crate::target::Plan;
-    use cardscope_model::recipe::Path;
+    use crate::target::LanePlan;
+    use cardscope_model::recipe::KernelPath;
 
-    fn write(len: u32) -> Io {
-        Io { slot: 0, direction: Direction::Write, offset: 0, len, content: Content::Noise }
+    fn write(len: u32) -> IoRequest {
+        IoRequest { slot: 0, direction: IoDirection::Write, offset: 0, len, content: IoContent::Noise }
     }
 
     #[test]
     fn what_a_file_grows_by_counts_once_where_it_is_written() {
         for (file_system, left) in [("vfat", 4096), ("ext4", 12288)] {
-            let (allowance, grows) = (Allowance::of(12288), grows_by_writing(Some(file_system)));
-            let mut target = Rationed::new(Box::new(NullTarget::new(16384)), allowance.clone(), grows);
+            let (allowance, grows) = (WriteQuota::of(12288), grows_by_writing(Some(file_system)));
+            let mut target =
+                WriteLimitedTarget::new(Box::new(NullTarget::new(16384)), allowance.clone(), grows);
             for bytes in [4096, 8192, 8192, 4096] {
                 target.area(bytes).unwrap();
             }
@@ -95,9 +98,16 @@ mod tests {
 
     #[test]
     fn writes_beyond_the_allowance_never_reach_the_target_and_reads_cost_nothing() {
-        let allowance = Allowance::of(8192);
-        let mut target = Rationed::new(Box::new(NullTarget::new(1 << 20)), allowance.clone(), false);
-        let plan = Plan { depth: 1, block: 4096, path: Path::Direct, sync_each: false, own_buffers: false };
+        let allowance = WriteQuota::of(8192);
+        let mut target =
+            WriteLimitedTarget::new(Box::new(NullTarget::new(1 << 20)), allowance.clone(), false);
+        let plan = LanePlan {
+            depth: 1,
+            block: 4096,
+            path: KernelPath::Direct,
+            sync_each: false,
+            own_buffers: false,
+        };
         target.plan(&plan).unwrap();
         let mut done = Vec::new();
         for left in [4096, 0] {
@@ -106,7 +116,7 @@ mod tests {
             assert_eq!(allowance.left(), left);
         }
         assert_eq!(target.submit(&write(4096)), Err(TargetError::Rationed));
-        target.submit(&Io { direction: Direction::Read, ..write(4096) }).unwrap();
+        target.submit(&IoRequest { direction: IoDirection::Read, ..write(4096) }).unwrap();
         target.complete(1, &mut done).unwrap();
         assert_eq!(done.len(), 3);
     }

@@ -4,17 +4,17 @@
 //! card answering in real time behind FUSE, which to this side is again a real file. Whoever measures is written
 //! against the trait and cannot tell them apart.
 
-use crate::allowance::Allowance;
-use crate::content::{Content, Match};
+use crate::allowance::WriteQuota;
+use crate::content::{ContentMatch, IoContent};
 use cardscope_model::caveat::Caveat;
-use cardscope_model::recipe::Path;
+use cardscope_model::recipe::KernelPath;
 use cardscope_model::units::Nanos;
 use cardscope_sd::nvme::SmartLog;
 use std::time::Duration;
 
 /// Direction of one I/O.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
+pub enum IoDirection {
     /// From the card.
     Read,
     /// To the card.
@@ -23,22 +23,22 @@ pub enum Direction {
 
 /// One I/O. Offset and length are multiples of the sector; a read ignores `content`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Io {
+pub struct IoRequest {
     /// Which of the prepared slots carries it; a slot carries one I/O at a time.
     pub slot: u32,
     /// Read or write.
-    pub direction: Direction,
+    pub direction: IoDirection,
     /// First byte.
     pub offset: u64,
     /// Bytes, at most the planned block.
     pub len: u32,
     /// What is written.
-    pub content: Content,
+    pub content: IoContent,
 }
 
 /// An I/O that ended.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Completion {
+pub struct IoCompletion {
     /// The slot that is free again.
     pub slot: u32,
     /// When it ended, on the target's clock.
@@ -49,7 +49,7 @@ pub struct Completion {
 
 /// An I/O of a [`Round`] that ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ended {
+pub struct RoundIo {
     /// The slot that is free again.
     pub slot: u32,
     /// When it ended, on the target's clock.
@@ -58,17 +58,17 @@ pub struct Ended {
 
 /// What a round of I/O brought; its memory is used again by the next.
 #[derive(Debug, Default)]
-pub struct Round {
+pub struct IoRound {
     /// The I/Os that ended well.
-    pub ended: Vec<Ended>,
+    pub ended: Vec<RoundIo>,
     /// Those that failed on a card that still answers, each with its [`TargetError::Io`].
-    pub failed: Vec<(Ended, TargetError)>,
+    pub failed: Vec<(RoundIo, TargetError)>,
     /// How many of the round's I/Os the target took.
     pub taken: usize,
-    completions: Vec<Completion>,
+    completions: Vec<IoCompletion>,
 }
 
-impl Round {
+impl IoRound {
     /// Forgets the round before.
     #[inline]
     pub fn begin(&mut self) {
@@ -80,13 +80,13 @@ impl Round {
 
 /// What a lane must be ready for before its first I/O.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Plan {
+pub struct LanePlan {
     /// I/Os in flight at most, hence slots 0 to `depth - 1`.
     pub depth: u32,
     /// Bytes of the longest I/O.
     pub block: u64,
     /// Past or through the page cache.
-    pub path: Path,
+    pub path: KernelPath,
     /// True where each write must be on the card before it ends (`O_DSYNC`).
     pub sync_each: bool,
     /// True where each slot needs memory of its own, because what is read will be looked at.
@@ -95,14 +95,14 @@ pub struct Plan {
 
 /// A part of a target that tests may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Region {
+pub struct TargetRegion {
     /// First byte.
     pub start: u64,
     /// Bytes.
     pub len: u64,
 }
 
-impl Region {
+impl TargetRegion {
     /// First byte behind it.
     pub fn end(self) -> u64 {
         self.start + self.len
@@ -181,7 +181,7 @@ pub enum TargetError {
         /// The target, as the user named it.
         name: String,
         /// What changed.
-        change: Change,
+        change: ObjectChange,
     },
     /// No room for the test area.
     #[error("{what} needs {needed} bytes and {available} are free; free some space or give a smaller --size")]
@@ -226,7 +226,7 @@ impl TargetError {
 
 /// What became of the object under test, so that it is not the one any more that the test began with.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Change {
+pub enum ObjectChange {
     /// It is not there any more; the reason as the kernel gives it.
     #[error("it no longer exists ({0})")]
     Gone(String),
@@ -262,24 +262,24 @@ pub trait Target: Send {
     ///
     /// # Errors
     /// If the target does not answer them, or memory or the I/O path cannot be had.
-    fn plan(&mut self, plan: &Plan) -> Result<(), TargetError>;
+    fn plan(&mut self, plan: &LanePlan) -> Result<(), TargetError>;
 
     /// Takes one I/O; it may be held back until `complete`.
     ///
     /// # Errors
     /// If the target went away. A failing I/O is reported by its completion.
-    fn submit(&mut self, io: &Io) -> Result<(), TargetError>;
+    fn submit(&mut self, io: &IoRequest) -> Result<(), TargetError>;
 
     /// Waits until at least `at_least` I/Os have ended and appends all that have. Returns with fewer only when
     /// the interrupt was raised.
-    fn complete(&mut self, at_least: usize, done: &mut Vec<Completion>) -> Result<(), TargetError>;
+    fn complete(&mut self, at_least: usize, done: &mut Vec<IoCompletion>) -> Result<(), TargetError>;
 
     /// Takes `ios` and waits until at least one I/O has ended, in one call: for a target whose I/O is a calculation, a
     /// call and a result that may be an error are a good part of its cost.
     ///
     /// # Errors
     /// As [`Target::submit`] and [`Target::complete`]. `round.taken` says how many of `ios` were taken all the same.
-    fn round(&mut self, ios: &[Io], round: &mut Round) -> Result<(), TargetError> {
+    fn round(&mut self, ios: &[IoRequest], round: &mut IoRound) -> Result<(), TargetError> {
         round.begin();
         for io in ios {
             self.submit(io)?;
@@ -287,10 +287,10 @@ pub trait Target: Send {
         }
         self.complete(1, &mut round.completions)?;
         let mut lost = None;
-        for Completion { slot, at, result } in round.completions.drain(..) {
+        for IoCompletion { slot, at, result } in round.completions.drain(..) {
             match result {
-                Ok(()) => round.ended.push(Ended { slot, at }),
-                Err(error @ TargetError::Io { .. }) => round.failed.push((Ended { slot, at }, error)),
+                Ok(()) => round.ended.push(RoundIo { slot, at }),
+                Err(error @ TargetError::Io { .. }) => round.failed.push((RoundIo { slot, at }, error)),
                 Err(error) => lost = lost.or(Some(error)),
             }
         }
@@ -304,7 +304,7 @@ pub trait Target: Send {
     ///
     /// # Errors
     /// If the target takes no discard, or as the device reports.
-    fn discard(&mut self, range: Region) -> Result<(), TargetError>;
+    fn discard(&mut self, range: TargetRegion) -> Result<(), TargetError>;
 
     /// Lets time pass without I/O.
     fn idle(&mut self, time: Duration);
@@ -313,7 +313,7 @@ pub trait Target: Send {
     ///
     /// # Errors
     /// If there is no room.
-    fn area(&mut self, bytes: u64) -> Result<Region, TargetError>;
+    fn area(&mut self, bytes: u64) -> Result<TargetRegion, TargetError>;
 
     /// Empties the host's cache of this target.
     fn drop_caches(&mut self) -> Result<(), TargetError> {
@@ -361,10 +361,10 @@ pub trait Target: Send {
     ///
     /// # Errors
     /// If the slot was not planned with `own_buffers`.
-    fn compare(&mut self, slot: u32, expected: Content) -> Result<Match, TargetError>;
+    fn compare(&mut self, slot: u32, expected: IoContent) -> Result<ContentMatch, TargetError>;
 
     /// How much may still be written, where that is limited; a write beyond it is [`TargetError::Rationed`].
-    fn allowance(&self) -> Option<&Allowance> {
+    fn allowance(&self) -> Option<&WriteQuota> {
         None
     }
 
@@ -379,12 +379,12 @@ pub trait Target: Send {
 const AREA_START: u64 = 192 << 20;
 
 /// Places a test area on a whole card of `total` bytes: at 192 MiB, or at its very start where it would not fit.
-pub fn place_area(total: u64, bytes: u64) -> Result<Region, TargetError> {
+pub fn place_area(total: u64, bytes: u64) -> Result<TargetRegion, TargetError> {
     let behind = AREA_START.checked_add(bytes).is_some_and(|end| end <= total);
     let start = if behind { AREA_START } else { 0 };
     if bytes > total {
         let what = "the test area".to_owned();
         return Err(TargetError::NoSpace { what, needed: bytes, available: total });
     }
-    Ok(Region { start, len: bytes })
+    Ok(TargetRegion { start, len: bytes })
 }

@@ -2,11 +2,11 @@
 
 mod common;
 
-use cardscope_engine::content::Content;
+use cardscope_engine::content::IoContent;
 use cardscope_engine::event::{Listener, Silent};
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::runner::{Cut, Pace, RunError, Settings, run_pass, stages};
-use cardscope_engine::target::{Direction, TargetError};
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::runner::{RunError, RunnerSettings, StopChoice, StopRule, run_pass, stages};
+use cardscope_engine::target::{IoDirection, TargetError};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::progress::{ProgressEvent, ProgressStep, SpeedFigure};
 use cardscope_model::recipe::{self, Recipe};
@@ -21,18 +21,24 @@ fn recipe(area: &str, tests: &str) -> Recipe {
 }
 
 fn run(target: &mut Clockwork, recipe: &Recipe) -> (Notebook, Result<(), RunError>) {
-    run_with(target, recipe, Interrupt::default(), None)
+    run_with(target, recipe, InterruptFlag::default(), None)
 }
 
 fn run_with(
     target: &mut Clockwork,
     recipe: &Recipe,
-    interrupt: Interrupt,
+    interrupt: InterruptFlag,
     deadline: Option<u64>,
 ) -> (Notebook, Result<(), RunError>) {
     let mut notebook = Notebook::default();
-    let settings =
-        Settings { label: "", seed: 7, may_write: true, interrupt: &interrupt, deadline, more_follow: false };
+    let settings = RunnerSettings {
+        label: "",
+        seed: 7,
+        may_write: true,
+        interrupt: &interrupt,
+        deadline,
+        more_follow: false,
+    };
     let outcome = run_pass(target, recipe, &settings, &mut notebook, &mut Silent);
     (notebook, outcome)
 }
@@ -84,7 +90,9 @@ fn the_area_is_filled_first_and_the_rest_of_the_recipe_is_kept_in_order() {
     let written: u64 = card.ios[..3].iter().map(|io| u64::from(io.len)).sum();
     assert_eq!(written, 3000 << 10);
     assert!(
-        card.ios[..3].iter().all(|io| io.direction == Direction::Write && io.content == Content::Constant(0))
+        card.ios[..3]
+            .iter()
+            .all(|io| io.direction == IoDirection::Write && io.content == IoContent::Constant(0))
     );
     let counted: Vec<bool> = notebook.samples.iter().map(|s| s.2.counted).collect();
     assert_eq!(counted, [false, true, true, true]);
@@ -134,7 +142,7 @@ fn an_interrupt_ends_every_phase() {
     let area = "[area]\nsize='8MiB'\nrest_s=3600";
     for at in [3, 8, 9] {
         let mut card = Clockwork::new(64 * MIB, MS);
-        let interrupt = Interrupt::default();
+        let interrupt = InterruptFlag::default();
         card.interrupt_at = Some((at, interrupt.clone()));
         let recipe = recipe(area, "[[test]]\ntest='RND4K Q1T1 read'\nseconds=3600");
         let (_, outcome) = run_with(&mut card, &recipe, interrupt, None);
@@ -147,8 +155,8 @@ fn an_interrupt_ends_every_phase() {
 fn a_sample_that_cannot_be_kept_ends_the_pass() {
     let mut card = Clockwork::new(64 * MIB, MS);
     let mut notebook = Notebook { refuses_samples: true, ..Notebook::default() };
-    let interrupt = Interrupt::default();
-    let settings = Settings {
+    let interrupt = InterruptFlag::default();
+    let settings = RunnerSettings {
         label: "",
         seed: 7,
         may_write: true,
@@ -165,8 +173,8 @@ fn a_sample_that_cannot_be_kept_ends_the_pass() {
 #[test]
 fn nothing_is_written_without_leave() {
     let mut card = Clockwork::new(64 * MIB, MS);
-    let interrupt = Interrupt::default();
-    let settings = Settings {
+    let interrupt = InterruptFlag::default();
+    let settings = RunnerSettings {
         label: "",
         seed: 7,
         may_write: false,
@@ -177,7 +185,7 @@ fn nothing_is_written_without_leave() {
     let prepared = recipe("[area]\nsize='8MiB'", "[[test]]\ntest='SEQ1M Q1T1 read'\npasses=1");
     run_pass(&mut card, &prepared, &settings, &mut Notebook::default(), &mut Silent)
         .expect("reading is allowed");
-    assert!(card.ios.iter().all(|io| io.direction == Direction::Read));
+    assert!(card.ios.iter().all(|io| io.direction == IoDirection::Read));
     let writing = recipe(BARE, "[[test]]\ntest='SEQ1M Q1T1 mix70'\npasses=1");
     let outcome = run_pass(&mut card, &writing, &settings, &mut Notebook::default(), &mut Silent);
     assert!(matches!(outcome, Err(RunError::ReadOnly(_))));
@@ -199,7 +207,7 @@ fn a_budget_cuts_short_and_says_so() {
     let mut card = Clockwork::new(64 * MIB, 10 * MS);
     let tests = "[[test]]\ntest='RND4K Q1T1 read'\nseconds=5\n[[test]]\ntest='RND4K Q1T1 write'\nseconds=5";
     let (notebook, outcome) =
-        run_with(&mut card, &recipe(BARE, tests), Interrupt::default(), Some(1000 * MS));
+        run_with(&mut card, &recipe(BARE, tests), InterruptFlag::default(), Some(1000 * MS));
     outcome.expect("it ends well");
     assert_eq!(notebook.samples[0].2.nanos, 1000 * MS);
     assert!(matches!(&notebook.caveats[0], (0, Caveat::Other { text }) if text.contains("budget")));
@@ -209,18 +217,18 @@ fn a_budget_cuts_short_and_says_so() {
 #[test]
 fn precision_ends_a_test_when_the_rule_says_so() {
     struct After(u32);
-    impl Pace for After {
-        fn slice(&mut self, seconds: f64, ios: u64) -> Cut {
+    impl StopRule for After {
+        fn slice(&mut self, seconds: f64, ios: u64) -> StopChoice {
             assert!((seconds - 0.016).abs() < 1e-9 && ios == 16, "{seconds} {ios}");
             self.0 -= 1;
-            if self.0 == 0 { Cut::Stop } else { Cut::Continue }
+            if self.0 == 0 { StopChoice::Stop } else { StopChoice::Continue }
         }
     }
     let mut card = Clockwork::new(64 * MIB, MS);
     let tests = "[[test]]\ntest='RND4K Q1T1 read'\nuntil={ci95_percent=2,min_s=1,max_s=100}";
     let mut notebook = Notebook { pace: Some(Box::new(After(10))), ..Notebook::default() };
-    let interrupt = Interrupt::default();
-    let settings = Settings {
+    let interrupt = InterruptFlag::default();
+    let settings = RunnerSettings {
         label: "",
         seed: 7,
         may_write: true,
@@ -236,8 +244,8 @@ fn precision_ends_a_test_when_the_rule_says_so() {
 fn the_same_seed_repeats_every_place() {
     let places = |seed| {
         let mut card = Clockwork::new(64 * MIB, MS);
-        let interrupt = Interrupt::default();
-        let settings = Settings {
+        let interrupt = InterruptFlag::default();
+        let settings = RunnerSettings {
             label: "",
             seed,
             may_write: true,
@@ -276,8 +284,8 @@ impl Listener for Heard {
 #[test]
 fn each_test_is_a_stage_that_was_planned_and_has_one_figure_at_its_end() {
     let mut card = Clockwork::new(64 * MIB, MS);
-    let interrupt = Interrupt::default();
-    let settings = Settings {
+    let interrupt = InterruptFlag::default();
+    let settings = RunnerSettings {
         label: ", run 2 of 3",
         seed: 7,
         may_write: true,
@@ -292,12 +300,12 @@ fn each_test_is_a_stage_that_was_planned_and_has_one_figure_at_its_end() {
     let named = |what: &str| format!("{what}, run 2 of 3");
     let step =
         |name: &str, bytes, seconds| ProgressStep { name: name.to_owned(), bytes, seconds, restores: false };
-    let stage = |what: &str, bytes| ProgressEvent::Stage(step(&named(what), bytes, None));
+    let stage = |what: &str, bytes| ProgressEvent::PlanStage(step(&named(what), bytes, None));
     let phase =
         |what: &str, part, bytes, seconds| ProgressEvent::Phase { step: step(what, bytes, seconds), part };
     let (cold, second) = ("measuring SEQ1M Q1T1 read (cold)", "measuring SEQ1M Q1T1 read");
     let figure =
-        |what: &str| ProgressEvent::Figure(SpeedFigure { what: named(what), mb_s: MIB as f64 / 1e3 });
+        |what: &str| ProgressEvent::ProgressFigure(SpeedFigure { what: named(what), mb_s: MIB as f64 / 1e3 });
     let all = Some(8 * MIB);
     assert_eq!(
         heard.0,
@@ -314,7 +322,7 @@ fn each_test_is_a_stage_that_was_planned_and_has_one_figure_at_its_end() {
         ]
     );
     let heard = heard.0.into_iter().filter_map(|event| match event {
-        ProgressEvent::Stage(step) => Some(step.name),
+        ProgressEvent::PlanStage(step) => Some(step.name),
         _ => None,
     });
     assert!(heard.eq(stages(&recipe, settings.label, true).into_iter().map(|(name, _)| name)));

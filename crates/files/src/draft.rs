@@ -2,7 +2,7 @@
 //! if it is the very file that was judged.
 
 use crate::folder::single;
-use crate::{FileError, Folder, Identity};
+use crate::{FileError, FileIdentity, ResolvedFolder};
 use rustix::fs::{Gid, Mode, RenameFlags, Uid, fchmod, fchown, fstat, renameat, renameat_with};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
@@ -16,22 +16,22 @@ const TRIES: u32 = 16;
 
 /// A file without its name yet; gone with the value unless it was moved into place.
 #[derive(Debug)]
-pub struct Draft<'f> {
-    folder: &'f Folder,
+pub struct DraftFile<'f> {
+    folder: &'f ResolvedFolder,
     name: OsString,
     file: File,
-    identity: Identity,
+    identity: FileIdentity,
     /// What it is going to replace.
     old: Option<File>,
 }
 
-impl<'f> Draft<'f> {
+impl<'f> DraftFile<'f> {
     /// Begins one in a folder. `old` is the file that it will replace, as it was judged; where it is `None`, nothing will
     /// be replaced, and the rights are `mode` without what the umask takes away.
     ///
     /// # Errors
     /// If no file can be made there.
-    pub fn new(folder: &'f Folder, old: Option<File>, mode: u32) -> Result<Draft<'f>, FileError> {
+    pub fn new(folder: &'f ResolvedFolder, old: Option<File>, mode: u32) -> Result<DraftFile<'f>, FileError> {
         let mode = match &old {
             // Nobody may read the new one, unfinished, who could not read the old one.
             Some(old) => old.metadata()?.mode() & 0o666 | 0o600,
@@ -42,8 +42,8 @@ impl<'f> Draft<'f> {
             let name = OsString::from(format!(".cardscope-{:016x}.part", RandomState::new().hash_one(tries)));
             match folder.create(&name, mode) {
                 Ok(file) => {
-                    let identity = Identity::of(&file)?;
-                    return Ok(Draft { folder, name, file, identity, old });
+                    let identity = FileIdentity::of(&file)?;
+                    return Ok(DraftFile { folder, name, file, identity, old });
                 }
                 Err(FileError::Io(e)) if e.kind() == std::io::ErrorKind::AlreadyExists && tries > 0 => {
                     tries -= 1;
@@ -76,7 +76,7 @@ impl<'f> Draft<'f> {
         match renameat_with(self.folder, &self.name, self.folder, single(name)?, RenameFlags::NOREPLACE) {
             Err(errno) if cannot(errno) => {
                 // A file system without that promise still makes names exclusively.
-                let empty = Identity::of(self.folder.create(name, 0o600)?)?;
+                let empty = FileIdentity::of(self.folder.create(name, 0o600)?)?;
                 self.rename_over(name, empty).inspect_err(|_| drop(self.folder.remove(name, empty)))
             }
             other => Ok(other?),
@@ -84,7 +84,7 @@ impl<'f> Draft<'f> {
     }
 
     fn replace(&self, name: &OsStr, old: &File) -> Result<(), FileError> {
-        let identity = Identity::of(old)?;
+        let identity = FileIdentity::of(old)?;
         take_over(&self.file, old)?;
         self.file.sync_all()?;
         match self.exchange(name) {
@@ -101,7 +101,7 @@ impl<'f> Draft<'f> {
         Ok(renameat_with(self.folder, &self.name, self.folder, single(name)?, flags)?)
     }
 
-    fn must_have_been(&self, name: &OsStr, old: Identity) -> Result<(), FileError> {
+    fn must_have_been(&self, name: &OsStr, old: FileIdentity) -> Result<(), FileError> {
         if self.folder.remove(&self.name, old)? {
             return Ok(());
         }
@@ -110,9 +110,9 @@ impl<'f> Draft<'f> {
     }
 
     /// For file systems that cannot exchange names (NFS, older FAT): between the look and the move a moment is left.
-    fn rename_over(&self, name: &OsStr, old: Identity) -> Result<(), FileError> {
+    fn rename_over(&self, name: &OsStr, old: FileIdentity) -> Result<(), FileError> {
         match self.folder.look(name)? {
-            Some(found) if Identity::from(&found) == old => {
+            Some(found) if FileIdentity::from(&found) == old => {
                 Ok(renameat(self.folder, &self.name, self.folder, single(name)?)?)
             }
             _ => Err(FileError::Changed),
@@ -120,7 +120,7 @@ impl<'f> Draft<'f> {
     }
 }
 
-impl Drop for Draft<'_> {
+impl Drop for DraftFile<'_> {
     fn drop(&mut self) {
         // What was moved into place has another name by now, and is not found under this one.
         let _ = self.folder.remove(&self.name, self.identity);

@@ -2,7 +2,7 @@
 //! only if it holds what it was judged to hold and nothing else; what is removed is what is listed, name by name.
 
 use crate::folder::single;
-use crate::{FileError, Folder, Identity, is_trusted};
+use crate::{FileError, FileIdentity, ResolvedFolder, is_trusted};
 use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, RenameFlags};
 use rustix::fs::{flock, fstat, mkdirat, renameat, renameat_with, unlinkat};
 use rustix::io::Errno;
@@ -18,12 +18,12 @@ const DEEPEST: usize = 8;
 /// A folder without its name yet; gone with the value unless it was moved into place.
 #[derive(Debug)]
 pub struct DraftFolder<'f> {
-    parent: &'f Folder,
+    parent: &'f ResolvedFolder,
     /// The name that it gets.
     last: OsString,
     /// The name that it has.
     name: OsString,
-    held: Folder,
+    held: ResolvedFolder,
     /// Held as long as it is being made: by it a draft that a killed process left is told from one that grows.
     _lock: OwnedFd,
     files: BTreeSet<PathBuf>,
@@ -35,7 +35,7 @@ impl<'f> DraftFolder<'f> {
     ///
     /// # Errors
     /// If another process is making it ([`FileError::Busy`]), or none can be made there.
-    pub fn new(parent: &'f Folder, last: &OsStr) -> Result<DraftFolder<'f>, FileError> {
+    pub fn new(parent: &'f ResolvedFolder, last: &OsStr) -> Result<DraftFolder<'f>, FileError> {
         let mut name = OsString::from(".");
         name.push(single(last)?);
         name.push(".cardscope-part");
@@ -56,7 +56,7 @@ impl<'f> DraftFolder<'f> {
     pub fn create(&mut self, name: &Path) -> Result<File, FileError> {
         let parts = parts(name)?;
         let (last, folders) = parts.split_last().ok_or(FileError::NotAName)?;
-        let mut here = Folder::over(self.held.readable()?, self.held.path());
+        let mut here = ResolvedFolder::over(self.held.readable()?, self.held.path());
         for folder in folders {
             match mkdirat(&here, *folder, Mode::from_raw_mode(0o777)) {
                 Ok(()) | Err(Errno::EXIST) => here = here.folder(folder)?,
@@ -133,7 +133,8 @@ impl<'f> DraftFolder<'f> {
 
 impl Drop for DraftFolder<'_> {
     fn drop(&mut self) {
-        if !self.placed && Identity::of(&self.held).is_ok_and(|held| is_named(self.parent, &self.name, held))
+        if !self.placed
+            && FileIdentity::of(&self.held).is_ok_and(|held| is_named(self.parent, &self.name, held))
         {
             let _ = remove(self.parent, &self.name, &self.held, &self.files);
         }
@@ -144,13 +145,18 @@ impl Drop for DraftFolder<'_> {
 ///
 /// # Errors
 /// If there is anything else than files and folders, or it cannot be read.
-pub fn files_below(folder: &Folder) -> Result<BTreeSet<PathBuf>, FileError> {
+pub fn files_below(folder: &ResolvedFolder) -> Result<BTreeSet<PathBuf>, FileError> {
     let mut found = BTreeSet::new();
     gather(folder, Path::new(""), DEEPEST, &mut found)?;
     Ok(found)
 }
 
-fn gather(folder: &Folder, path: &Path, deep: usize, found: &mut BTreeSet<PathBuf>) -> Result<(), FileError> {
+fn gather(
+    folder: &ResolvedFolder,
+    path: &Path,
+    deep: usize,
+    found: &mut BTreeSet<PathBuf>,
+) -> Result<(), FileError> {
     for name in folder.names()? {
         let Some(stat) = folder.look(&name)? else { continue };
         match FileType::from_raw_mode(stat.st_mode) {
@@ -167,8 +173,8 @@ fn gather(folder: &Folder, path: &Path, deep: usize, found: &mut BTreeSet<PathBu
     Ok(())
 }
 
-fn is_named(parent: &Folder, name: &OsStr, folder: Identity) -> bool {
-    parent.look(name).is_ok_and(|found| found.is_some_and(|found| Identity::from(&found) == folder))
+fn is_named(parent: &ResolvedFolder, name: &OsStr, folder: FileIdentity) -> bool {
+    parent.look(name).is_ok_and(|found| found.is_some_and(|found| FileIdentity::from(&found) == folder))
 }
 
 fn parts(name: &Path) -> Result<Vec<&OsStr>, FileError> {
@@ -180,7 +186,7 @@ fn parts(name: &Path) -> Result<Vec<&OsStr>, FileError> {
 }
 
 /// A draft's folder, locked for its maker.
-fn locked(parent: &Folder, name: &OsStr) -> Result<(Folder, OwnedFd), FileError> {
+fn locked(parent: &ResolvedFolder, name: &OsStr) -> Result<(ResolvedFolder, OwnedFd), FileError> {
     let held = parent.folder(name)?;
     let owner = fstat(&held)?.st_uid;
     if !is_trusted(owner) {
@@ -195,19 +201,24 @@ fn locked(parent: &Folder, name: &OsStr) -> Result<(Folder, OwnedFd), FileError>
 }
 
 /// Empties what a killed process left: by its name it holds nothing but what was being made.
-fn clear_what_was_left(parent: &Folder, name: &OsStr) -> Result<(), FileError> {
+fn clear_what_was_left(parent: &ResolvedFolder, name: &OsStr) -> Result<(), FileError> {
     let (held, _lock) = locked(parent, name)?;
     let files = files_below(&held)?;
     remove_below(&held, &files)
 }
 
 /// Removes the files that are listed, then the folder; anything else in it stays, and the folder with it.
-fn remove(parent: &Folder, name: &OsStr, held: &Folder, files: &BTreeSet<PathBuf>) -> Result<(), FileError> {
+fn remove(
+    parent: &ResolvedFolder,
+    name: &OsStr,
+    held: &ResolvedFolder,
+    files: &BTreeSet<PathBuf>,
+) -> Result<(), FileError> {
     remove_below(held, files)?;
     Ok(unlinkat(parent, name, AtFlags::REMOVEDIR)?)
 }
 
-fn remove_below(held: &Folder, files: &BTreeSet<PathBuf>) -> Result<(), FileError> {
+fn remove_below(held: &ResolvedFolder, files: &BTreeSet<PathBuf>) -> Result<(), FileError> {
     let mut folders: BTreeSet<&Path> = BTreeSet::new();
     for file in files {
         folders.extend(file.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()));
@@ -226,17 +237,17 @@ fn remove_below(held: &Folder, files: &BTreeSet<PathBuf>) -> Result<(), FileErro
 }
 
 /// The folder of a path below another one, and the path's last name.
-fn step_down<'p>(held: &Folder, path: &'p Path) -> Result<(Folder, &'p OsStr), FileError> {
+fn step_down<'p>(held: &ResolvedFolder, path: &'p Path) -> Result<(ResolvedFolder, &'p OsStr), FileError> {
     let parts = parts(path)?;
     let (last, folders) = parts.split_last().ok_or(FileError::NotAName)?;
-    let mut here = Folder::over(held.readable()?, held.path());
+    let mut here = ResolvedFolder::over(held.readable()?, held.path());
     for folder in folders {
         here = here.folder(folder)?;
     }
     Ok((here, last))
 }
 
-fn sync_folders(held: &Folder, files: &BTreeSet<PathBuf>) -> Result<(), FileError> {
+fn sync_folders(held: &ResolvedFolder, files: &BTreeSet<PathBuf>) -> Result<(), FileError> {
     let folders: BTreeSet<&Path> = files.iter().flat_map(|file| file.ancestors().skip(1)).collect();
     for path in folders {
         if path.as_os_str().is_empty() {
@@ -257,12 +268,12 @@ mod tests {
 
     struct Place {
         real: tempfile::TempDir,
-        parent: Folder,
+        parent: ResolvedFolder,
     }
 
     fn place() -> Place {
         let real = tempfile::tempdir().unwrap();
-        let parent = Folder::open(real.path()).unwrap();
+        let parent = ResolvedFolder::open(real.path()).unwrap();
         Place { real, parent }
     }
 

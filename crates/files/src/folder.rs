@@ -2,7 +2,7 @@
 //! time, each below the descriptor of the one before (`path_resolution(7)`, by hand, because the kernel has no rule about
 //! who owns a link).
 
-use crate::{FileError, Identity, is_trusted};
+use crate::{FileError, FileIdentity, is_trusted};
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
 use rustix::fs::{fstat, fstatvfs, mkdirat, openat, readlinkat, statat, unlinkat};
 use rustix::io::Errno;
@@ -20,58 +20,58 @@ const STICKY: u32 = 0o1000;
 
 /// A folder, resolved once. Names given to its methods are single components.
 #[derive(Debug)]
-pub struct Folder {
+pub struct ResolvedFolder {
     held: OwnedFd,
     path: PathBuf,
 }
 
 /// What a file is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Use {
+pub enum FileUse {
     /// Reading.
     Read,
     /// Reading and writing.
     Write,
 }
 
-impl Folder {
+impl ResolvedFolder {
     /// Opens a folder. Links on the way are followed where root or the user owns them.
     ///
     /// # Errors
     /// If it is not there, or a link of another user leads to it.
-    pub fn open(path: &Path) -> Result<Folder, FileError> {
-        Walk::to(path, None).map(Folder::from)
+    pub fn open(path: &Path) -> Result<ResolvedFolder, FileError> {
+        FolderWalk::to(path, None).map(ResolvedFolder::from)
     }
 
     /// As [`open`](Folder::open); missing folders are made with these rights, without what the umask takes away.
     ///
     /// # Errors
     /// As [`open`](Folder::open), and if one cannot be made.
-    pub fn make(path: &Path, mode: u32) -> Result<Folder, FileError> {
-        Walk::to(path, Some(mode)).map(Folder::from)
+    pub fn make(path: &Path, mode: u32) -> Result<ResolvedFolder, FileError> {
+        FolderWalk::to(path, Some(mode)).map(ResolvedFolder::from)
     }
 
     /// The folder of a file that is there or to come, and the file's name in it.
     ///
     /// # Errors
     /// As [`open`](Folder::open), and if the path ends in no name.
-    pub fn of_file(file: &Path) -> Result<(Folder, OsString), FileError> {
+    pub fn of_file(file: &Path) -> Result<(ResolvedFolder, OsString), FileError> {
         let (folder, name) = split(file)?;
-        Ok((Folder::open(folder)?, name))
+        Ok((ResolvedFolder::open(folder)?, name))
     }
 
     /// As [`of_file`](Folder::of_file); missing folders are made, for this user alone (0700).
     ///
     /// # Errors
     /// As [`of_file`](Folder::of_file), and if a folder cannot be made.
-    pub fn make_for_file(file: &Path) -> Result<(Folder, OsString), FileError> {
+    pub fn make_for_file(file: &Path) -> Result<(ResolvedFolder, OsString), FileError> {
         let (folder, name) = split(file)?;
-        Ok((Folder::make(folder, 0o700)?, name))
+        Ok((ResolvedFolder::make(folder, 0o700)?, name))
     }
 
     /// One that is open already, with its name for messages.
-    pub fn over(held: OwnedFd, name: &Path) -> Folder {
-        Folder { held, path: name.to_owned() }
+    pub fn over(held: OwnedFd, name: &Path) -> ResolvedFolder {
+        ResolvedFolder { held, path: name.to_owned() }
     }
 
     /// Bytes that this user may still write to its file system.
@@ -94,7 +94,7 @@ impl Folder {
 
     /// Whether a path still leads to it, links followed.
     pub fn is_at(&self, path: &Path) -> bool {
-        Identity::of(&self.held).is_ok_and(|held| Identity::at(path) == Some(held))
+        FileIdentity::of(&self.held).is_ok_and(|held| FileIdentity::at(path) == Some(held))
     }
 
     /// What has this name, a link itself and not what it leads to; `None` where nothing has.
@@ -123,11 +123,11 @@ impl Folder {
     ///
     /// # Errors
     /// If it is not there, or is a link, a folder, a device or a pipe.
-    pub fn open_file(&self, name: &OsStr, usage: Use) -> Result<File, FileError> {
+    pub fn open_file(&self, name: &OsStr, usage: FileUse) -> Result<File, FileError> {
         let name = single(name)?;
         let there = statat(&self.held, name, AtFlags::SYMLINK_NOFOLLOW)?;
         plain(&there)?;
-        let access = if usage == Use::Write { OFlags::RDWR } else { OFlags::RDONLY };
+        let access = if usage == FileUse::Write { OFlags::RDWR } else { OFlags::RDONLY };
         let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let file = match openat(&self.held, name, flags, Mode::empty()) {
             Err(Errno::LOOP) => return Err(FileError::Link),
@@ -143,7 +143,7 @@ impl Folder {
     /// # Errors
     /// If it is a link, a folder, a device or a pipe.
     pub fn find(&self, name: &OsStr) -> Result<Option<File>, FileError> {
-        match self.open_file(name, Use::Read) {
+        match self.open_file(name, FileUse::Read) {
             Ok(file) => Ok(Some(file)),
             Err(error) if error.is_absent() => Ok(None),
             Err(error) => Err(error),
@@ -154,15 +154,15 @@ impl Folder {
     ///
     /// # Errors
     /// If it is not there, or not a folder.
-    pub fn folder(&self, name: &OsStr) -> Result<Folder, FileError> {
+    pub fn folder(&self, name: &OsStr) -> Result<ResolvedFolder, FileError> {
         let held = openat(&self.held, single(name)?, STEP, Mode::empty())?;
-        Ok(Folder { held, path: self.path.join(name) })
+        Ok(ResolvedFolder { held, path: self.path.join(name) })
     }
 
     /// Removes a name while it is that of this very file; true if it was. Whoever may write to the folder can exchange
     /// it in the last moment, and loses then what they put there themselves.
-    pub fn remove(&self, name: &OsStr, file: Identity) -> Result<bool, FileError> {
-        if self.look(name)?.is_none_or(|found| Identity::from(&found) != file) {
+    pub fn remove(&self, name: &OsStr, file: FileIdentity) -> Result<bool, FileError> {
+        if self.look(name)?.is_none_or(|found| FileIdentity::from(&found) != file) {
             return Ok(false);
         }
         unlinkat(&self.held, name, AtFlags::empty())?;
@@ -204,7 +204,7 @@ impl Folder {
             changed_by_nobody_else(&about, &path)?;
             let next = fstat(&here)?;
             // Above the root is the root.
-            if Identity::from(&next) == Identity::from(&about) {
+            if FileIdentity::from(&next) == FileIdentity::from(&about) {
                 return Ok(());
             }
             about = next;
@@ -214,15 +214,15 @@ impl Folder {
     }
 }
 
-impl AsFd for Folder {
+impl AsFd for ResolvedFolder {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.held.as_fd()
     }
 }
 
-impl From<Walk> for Folder {
-    fn from(walk: Walk) -> Self {
-        Folder { held: walk.here, path: walk.path }
+impl From<FolderWalk> for ResolvedFolder {
+    fn from(walk: FolderWalk) -> Self {
+        ResolvedFolder { held: walk.here, path: walk.path }
     }
 }
 
@@ -280,7 +280,7 @@ const MOST_LINKS: u32 = 40;
 const STEP: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// How far the way was gone.
-struct Walk {
+struct FolderWalk {
     /// The folder, good for what takes a folder's descriptor.
     here: OwnedFd,
     /// Its path without links, as it was when it was gone.
@@ -292,12 +292,12 @@ struct Walk {
     makes: Option<u32>,
 }
 
-impl Walk {
+impl FolderWalk {
     /// Goes all the way to a folder.
-    fn to(path: &Path, makes: Option<u32>) -> Result<Walk, FileError> {
+    fn to(path: &Path, makes: Option<u32>) -> Result<FolderWalk, FileError> {
         let here = openat(CWD, ".", STEP, Mode::empty())?;
         let current = if path.is_absolute() { PathBuf::from("/") } else { std::env::current_dir()? };
-        let mut walk = Walk { here, path: current, left: Vec::new(), links: 0, makes };
+        let mut walk = FolderWalk { here, path: current, left: Vec::new(), links: 0, makes };
         walk.turn(path.as_os_str())?;
         while let Some(name) = walk.left.pop() {
             walk.step(&name)?;

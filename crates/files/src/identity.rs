@@ -11,34 +11,34 @@ use std::sync::LazyLock;
 
 /// One file on this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Identity {
+pub struct FileIdentity {
     /// The device that it lies on, as `stat(2)` numbers it.
     pub device: u64,
     /// The number of its inode there.
     pub inode: u64,
 }
 
-impl Identity {
+impl FileIdentity {
     /// That of what a path leads to, links followed; `None` where it leads to nothing.
-    pub fn at(path: &Path) -> Option<Identity> {
-        path.metadata().ok().map(|about| Identity::from(&about))
+    pub fn at(path: &Path) -> Option<FileIdentity> {
+        path.metadata().ok().map(|about| FileIdentity::from(&about))
     }
 
     /// That of an open file.
-    pub fn of(file: impl AsFd) -> std::io::Result<Identity> {
-        Ok(Identity::from(&fstat(file)?))
+    pub fn of(file: impl AsFd) -> std::io::Result<FileIdentity> {
+        Ok(FileIdentity::from(&fstat(file)?))
     }
 }
 
-impl From<&Stat> for Identity {
+impl From<&Stat> for FileIdentity {
     fn from(stat: &Stat) -> Self {
-        Identity { device: stat.st_dev, inode: stat.st_ino }
+        FileIdentity { device: stat.st_dev, inode: stat.st_ino }
     }
 }
 
-impl From<&Metadata> for Identity {
+impl From<&Metadata> for FileIdentity {
     fn from(about: &Metadata) -> Self {
-        Identity { device: about.dev(), inode: about.ino() }
+        FileIdentity { device: about.dev(), inode: about.ino() }
     }
 }
 

@@ -12,11 +12,11 @@ mod error;
 mod folder;
 mod identity;
 
-pub use draft::Draft;
+pub use draft::DraftFile;
 pub use draft_folder::{DraftFolder, files_below};
 pub use error::FileError;
-pub use folder::{Folder, Use, is_plain};
-pub use identity::{Identity, is_trusted};
+pub use folder::{FileUse, ResolvedFolder, is_plain};
+pub use identity::{FileIdentity, is_trusted};
 
 /// The system's words for an error, without its number.
 pub fn in_words(error: &std::io::Error) -> String {
@@ -24,7 +24,7 @@ pub fn in_words(error: &std::io::Error) -> String {
 }
 
 /// Opens a plain file by its path, as [`Folder::of_file`] and [`Folder::open_file`] do.
-pub fn open(file: &std::path::Path, usage: Use) -> Result<std::fs::File, FileError> {
-    let (folder, name) = Folder::of_file(file)?;
+pub fn open(file: &std::path::Path, usage: FileUse) -> Result<std::fs::File, FileError> {
+    let (folder, name) = ResolvedFolder::of_file(file)?;
     folder.open_file(&name, usage)
 }

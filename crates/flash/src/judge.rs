@@ -1,13 +1,13 @@
 //! The map of a card: its claims and its layout, held against what was measured.
 
-use cardscope_model::card_map::Measured;
-use cardscope_model::card_map::advice::{Facts, TargetKind};
-use cardscope_model::finding::{Finding, Weight};
-use cardscope_model::present_layout::{PresentLayout, Read, Unit};
+use cardscope_model::card_map::MeasuredMap;
+use cardscope_model::card_map::advice::{AdviceFacts, TargetKind};
+use cardscope_model::finding::{Finding, FindingWeight};
+use cardscope_model::present_layout::{AllocationUnit, PresentLayout, Read};
 use cardscope_model::units::BinarySize;
 
 /// What the measurements say of the card's cells, its stated allocation unit and its partitions.
-pub fn findings(measured: &Measured, facts: &Facts) -> Vec<Finding> {
+pub fn findings(measured: &MeasuredMap, facts: &AdviceFacts) -> Vec<Finding> {
     let mut found = by_erase_block(measured, facts);
     found.extend(cells(measured, facts));
     found
@@ -16,7 +16,7 @@ pub fn findings(measured: &Measured, facts: &Facts) -> Vec<Finding> {
 /// Bits in a cell, as far as the figures tell: three give pages and erase blocks of three times a power of two
 /// (docs/reference/flash.md#pages), and a fast part in which each cell holds one bit is at most the free space over the
 /// bits (docs/reference/flash.md#pslc-cache). One or two bits leave no mark of their own behind a card's commands.
-fn cells(measured: &Measured, facts: &Facts) -> Option<Finding> {
+fn cells(measured: &MeasuredMap, facts: &AdviceFacts) -> Option<Finding> {
     if facts.target_kind == TargetKind::Directory {
         // What shows through a file system may be its own.
         return None;
@@ -33,7 +33,7 @@ fn cells(measured: &Measured, facts: &Facts) -> Option<Finding> {
             BinarySize(bytes)
         );
         return Some(
-            Finding::new("cells", Weight::Note, 0.9 * sure, verdict).because(what, BinarySize(bytes)),
+            Finding::new("cells", FindingWeight::Note, 0.9 * sure, verdict).because(what, BinarySize(bytes)),
         );
     }
     let cache = &measured.slc_cache_bytes;
@@ -44,7 +44,7 @@ fn cells(measured: &Measured, facts: &Facts) -> Option<Finding> {
         .find(|(bits, _)| (share * bits - 1.0).abs() < NEAR_SHARE)?;
     let verdict =
         format!("The flash probably stores {name} per cell: writes are fast for 1/{bits} of the card.");
-    let finding = Finding::new("cells", Weight::Note, 0.6 * cache.confidence, verdict);
+    let finding = Finding::new("cells", FindingWeight::Note, 0.6 * cache.confidence, verdict);
     Some(finding.because("share of the card that is fast", format!("{:.1} %", 100.0 * share)))
 }
 
@@ -55,7 +55,7 @@ fn is_thrice(bytes: u64) -> bool {
     bytes.is_multiple_of(3) && (bytes / 3).is_power_of_two()
 }
 
-fn by_erase_block(measured: &Measured, facts: &Facts) -> Vec<Finding> {
+fn by_erase_block(measured: &MeasuredMap, facts: &AdviceFacts) -> Vec<Finding> {
     let Some(unit) = measured.erase_block_bytes.value.filter(|unit| *unit > 0) else { return Vec::new() };
     let sure = measured.erase_block_bytes.confidence;
     let claimed = facts.claimed_unit.map(|claimed| claim(claimed, unit, sure));
@@ -68,18 +68,18 @@ fn claim(claimed: u64, unit: u64, sure: f64) -> Finding {
     let (stated, found) = (BinarySize(claimed), BinarySize(unit));
     let (weight, verdict) = match claimed {
         same if same == unit => (
-            Weight::Note,
+            FindingWeight::Note,
             format!("The erase block matches the allocation unit that the card states ({stated})."),
         ),
         many if many.is_multiple_of(unit) => (
-            Weight::Note,
+            FindingWeight::Note,
             format!(
                 "The allocation unit that the card states ({stated}) is a multiple of its erase block \
                      ({found})."
             ),
         ),
         _ => (
-            Weight::Hint,
+            FindingWeight::Hint,
             format!("The card states allocation units of {stated}, but its erase blocks are {found}."),
         ),
     };
@@ -89,58 +89,66 @@ fn claim(claimed: u64, unit: u64, sure: f64) -> Finding {
 }
 
 /// The partitions that are there, held against the erase block that was measured.
-fn alignment(layout: &PresentLayout, unit: u64, facts: &Facts) -> Option<Finding> {
-    let read = |p: &cardscope_model::present_layout::Partition| -> Read {
+fn alignment(layout: &PresentLayout, unit: u64, facts: &AdviceFacts) -> Option<Finding> {
+    let read = |p: &cardscope_model::present_layout::PresentPartition| -> Read {
         (p.number, p.start_bytes, p.bytes, p.volume.clone())
     };
     let partitions = layout.partitions.iter().map(read).collect();
-    let unit = Unit { bytes: unit, source: "measured erase block" };
+    let unit = AllocationUnit { bytes: unit, source: "measured erase block" };
     PresentLayout::new(facts.bytes, layout.table.clone(), partitions, Some(unit)).finding(&facts.target)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::card_map::property::{Evidence, Property};
+    use cardscope_model::card_map::property::{Property, PropertyEvidence};
 
     const MIB: u64 = 1 << 20;
 
-    fn with(unit: u64) -> Measured {
-        Measured {
-            erase_block_bytes: Property::measured(unit, 0.99, Evidence::default()),
-            ..Measured::default()
+    fn with(unit: u64) -> MeasuredMap {
+        MeasuredMap {
+            erase_block_bytes: Property::measured(unit, 0.99, PropertyEvidence::default()),
+            ..MeasuredMap::default()
         }
     }
 
-    fn facts(claimed: u64) -> Facts {
-        Facts { target: "/dev/sdz".into(), bytes: 8 << 30, claimed_unit: Some(claimed), ..Facts::default() }
+    fn facts(claimed: u64) -> AdviceFacts {
+        AdviceFacts {
+            target: "/dev/sdz".into(),
+            bytes: 8 << 30,
+            claimed_unit: Some(claimed),
+            ..AdviceFacts::default()
+        }
     }
 
     #[test]
     fn only_a_claim_that_cuts_erase_blocks_is_held_against_the_card() {
-        for (claimed, measured, weight) in
-            [(4, 4, Weight::Note), (16, 4, Weight::Note), (4, 6, Weight::Hint), (4, 24, Weight::Hint)]
-        {
+        for (claimed, measured, weight) in [
+            (4, 4, FindingWeight::Note),
+            (16, 4, FindingWeight::Note),
+            (4, 6, FindingWeight::Hint),
+            (4, 24, FindingWeight::Hint),
+        ] {
             let found = by_erase_block(&with(measured * MIB), &facts(claimed * MIB));
             assert_eq!((found.len(), found[0].weight), (1, weight), "{claimed} {measured}");
         }
-        assert!(findings(&Measured::default(), &facts(4 * MIB)).is_empty());
+        assert!(findings(&MeasuredMap::default(), &facts(4 * MIB)).is_empty());
     }
 
     #[test]
     fn units_of_three_times_a_power_of_two_and_a_fast_third_speak_for_three_bits_in_a_cell() {
-        let told = |measured: &Measured| cells(measured, &facts(0)).map(|f| (f.verdict, f.confidence));
+        let told = |measured: &MeasuredMap| cells(measured, &facts(0)).map(|f| (f.verdict, f.confidence));
         let (verdict, sure) = told(&with(24 * MIB)).unwrap();
         assert!(verdict.contains("TLC") && verdict.contains("24 MiB") && sure > 0.8, "{verdict}");
         assert_eq!(told(&with(4 * MIB)), None);
-        let fast = |bytes: u64| Measured {
-            slc_cache_bytes: Property::measured(bytes, 0.95, Evidence::default()),
+        let fast = |bytes: u64| MeasuredMap {
+            slc_cache_bytes: Property::measured(bytes, 0.95, PropertyEvidence::default()),
             ..with(4 * MIB)
         };
         assert!(told(&fast((8 << 30) / 3)).unwrap().0.contains("TLC"));
         assert!(told(&fast(2 << 30)).unwrap().0.contains("QLC"));
         assert_eq!(told(&fast(64 * MIB)), None);
-        let in_a_file = Facts { target_kind: TargetKind::Directory, ..facts(0) };
+        let in_a_file = AdviceFacts { target_kind: TargetKind::Directory, ..facts(0) };
         assert_eq!(cells(&with(24 * MIB), &in_a_file), None, "it may be the file system's");
     }
 
@@ -149,10 +157,10 @@ mod tests {
         let at = |start: u64| {
             let layout =
                 PresentLayout::new(8 << 30, Some("mbr".into()), vec![(Some(1), start, 1 << 30, None)], None);
-            let facts = Facts { layout: Some(layout), claimed_unit: None, ..facts(0) };
+            let facts = AdviceFacts { layout: Some(layout), claimed_unit: None, ..facts(0) };
             findings(&with(4 * MIB), &facts).remove(0)
         };
-        assert_eq!((at(MIB).weight, at(4 * MIB).weight), (Weight::Hint, Weight::Note));
+        assert_eq!((at(MIB).weight, at(4 * MIB).weight), (FindingWeight::Hint, FindingWeight::Note));
         assert!(at(MIB).verdict.contains("4 MiB"), "{}", at(MIB).verdict);
     }
 }

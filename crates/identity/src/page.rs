@@ -1,38 +1,41 @@
 //! What a card says of itself, as text: one part a paragraph, one fact a line, hints at the end.
 
-use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::identity::Identity;
-use cardscope_model::report::Tone;
-use cardscope_model::units::{BinarySize, Capacity, Degrees, Size, Speed};
+use cardscope_model::report::NewsTone;
+use cardscope_model::units::{BinarySize, DecimalSize, ExactCapacity, SpeedMbS, TemperatureUnit};
 use cardscope_model::usb::UsbReader;
 use cardscope_page::figure::{in_a_line, listing, sentence};
 use cardscope_page::present_layout::present_facts;
-use cardscope_page::tree::{Block, Fact, Page, fact, findings};
+use cardscope_page::tree::{Page, PageBlock, PageFact, fact, findings};
 use cardscope_sd::bus::MmcBus;
 use cardscope_sd::health::CardHealth;
 use cardscope_sd::maker::UNREGISTERED;
-use cardscope_sd::mark::Demand;
+use cardscope_sd::mark::SpeedDemand;
 use cardscope_sd::nvme::NvmeIdentity;
-use cardscope_sd::registers::{Cid, Crc, Csd, Ocr, Scr, Ssr};
+use cardscope_sd::registers::{Cid, CrcStatus, Csd, Ocr, Scr, Ssr};
 use std::fmt::Display;
 
 /// The page, temperatures on a scale.
-pub fn page(identity: &Identity, degrees: Degrees) -> Page {
-    let tone =
-        if identity.findings.iter().any(|f| f.weight > Weight::Note) { Tone::Warning } else { Tone::Plain };
+pub fn page(identity: &Identity, degrees: TemperatureUnit) -> Page {
+    let tone = if identity.findings.iter().any(|f| f.weight > FindingWeight::Note) {
+        NewsTone::Warning
+    } else {
+        NewsTone::Plain
+    };
     let mut page = Page::new("", tone, answer(identity));
-    page.because_all(Tone::Warning, heaviest(&identity.findings));
+    page.because_all(NewsTone::Warning, heaviest(&identity.findings));
     // Registers are for who knows them, unless there is nothing else: then they are what was asked for.
     let fold = identity.health.is_some()
         || identity.cid.is_some()
         || identity.capacity.is_some()
         || identity.nvme.is_some();
-    let mut part = |head: &str, fill: &dyn Fn(&mut Facts)| {
-        let mut facts = Facts::default();
+    let mut part = |head: &str, fill: &dyn Fn(&mut KnownFacts)| {
+        let mut facts = KnownFacts::default();
         fill(&mut facts);
         match fold && REGISTERS.contains(&head) {
-            true => page.fold(head, [Block::Facts(facts.0)]),
-            false => page.add(head, [Block::Facts(facts.0)]),
+            true => page.fold(head, [PageBlock::Facts(facts.0)]),
+            false => page.add(head, [PageBlock::Facts(facts.0)]),
         }
     };
     part("Card (CID)", &|p| identity.cid.iter().for_each(|cid| cid_lines(p, cid)));
@@ -49,7 +52,7 @@ pub fn page(identity: &Identity, degrees: Degrees) -> Page {
     part("NVMe", &|p| identity.nvme.iter().for_each(|nvme| nvme_lines(p, nvme, degrees)));
     part("Bus", &|p| bus_lines(p, identity));
     part("Layout", &|p| p.0.extend(identity.layout.iter().flat_map(present_facts)));
-    page.fold("Findings", [Block::Remarks(findings::of(&identity.findings))]);
+    page.fold("Findings", [PageBlock::Remarks(findings::of(&identity.findings))]);
     page
 }
 
@@ -62,7 +65,7 @@ const OCR: &str = "Operating conditions (OCR)";
 
 /// Maker, name, size and marks in a line; without any of them what the registers say.
 fn answer(identity: &Identity) -> String {
-    let size = identity.capacity.as_ref().map(|capacity| Size(capacity.bytes).to_string());
+    let size = identity.capacity.as_ref().map(|capacity| DecimalSize(capacity.bytes).to_string());
     let marks: Vec<String> = identity.mark_demands.iter().map(|demand| demand.mark.to_string()).collect();
     let marks = (!marks.is_empty()).then(|| format!("claims {}", marks.join(" ")));
     let family = || identity.csd.as_ref()?.family.as_ref().map(|family| format!("{family} card"));
@@ -114,15 +117,15 @@ pub fn name(identity: &Identity) -> Option<String> {
 
 /// The verdicts that weigh more than a note.
 fn heaviest(findings: &[Finding]) -> impl Iterator<Item = String> {
-    let heavy = findings.iter().filter(|finding| finding.weight > Weight::Note);
+    let heavy = findings.iter().filter(|finding| finding.weight > FindingWeight::Note);
     heavy.map(|finding| finding.verdict.clone())
 }
 
 /// Facts with what is known only.
 #[derive(Default)]
-struct Facts(Vec<Fact>);
+struct KnownFacts(Vec<PageFact>);
 
-impl Facts {
+impl KnownFacts {
     fn line(&mut self, label: &str, value: Option<impl Display>) {
         let value = value.map(|v| v.to_string()).filter(|v| !v.is_empty());
         self.0.extend(value.map(|value| fact(label, value)));
@@ -138,7 +141,7 @@ impl Facts {
     }
 }
 
-fn cid_lines(p: &mut Facts, cid: &Cid) {
+fn cid_lines(p: &mut KnownFacts, cid: &Cid) {
     p.line("raw", Some(&cid.raw));
     let note = cid.maker_note.as_deref().map(|n| format!(" ({n})")).unwrap_or_default();
     let maker = cid.maker.as_deref().unwrap_or("unknown maker");
@@ -151,23 +154,23 @@ fn cid_lines(p: &mut Facts, cid: &Cid) {
     p.line("checksum (CRC7)", Some(crc_words(cid.crc)));
 }
 
-fn crc_words(crc: Crc) -> &'static str {
+fn crc_words(crc: CrcStatus) -> &'static str {
     match crc {
-        Crc::Ok => "correct",
-        Crc::Absent => "not reported by the host",
-        Crc::Mismatch => "wrong: probably a copying or transfer error",
+        CrcStatus::Ok => "correct",
+        CrcStatus::Absent => "not reported by the host",
+        CrcStatus::Mismatch => "wrong: probably a copying or transfer error",
     }
 }
 
-fn capacity_lines(p: &mut Facts, identity: &Identity) {
+fn capacity_lines(p: &mut KnownFacts, identity: &Identity) {
     if let Some(c) = &identity.capacity {
         let nominal = c.nominal.as_deref().map(|n| format!(", sold as {n}")).unwrap_or_default();
-        p.line("size", Some(format!("{}{nominal}", Capacity(c.bytes))));
+        p.line("size", Some(format!("{}{nominal}", ExactCapacity(c.bytes))));
     }
     p.line("factors", identity.factors.as_ref().map(|factors| &factors.says));
 }
 
-fn csd_lines(p: &mut Facts, csd: &Csd) {
+fn csd_lines(p: &mut KnownFacts, csd: &Csd) {
     p.line("raw", Some(&csd.raw));
     p.line("structure", csd.csd_version.as_deref());
     p.line("family", csd.family.as_ref());
@@ -186,7 +189,7 @@ fn csd_lines(p: &mut Facts, csd: &Csd) {
     p.line("checksum (CRC7)", Some(crc_words(csd.crc)));
 }
 
-fn scr_lines(p: &mut Facts, scr: &Scr) {
+fn scr_lines(p: &mut KnownFacts, scr: &Scr) {
     p.line("raw", Some(&scr.raw));
     p.line("specification", scr.version.as_deref());
     p.line("security", scr.sd_security_text.as_deref());
@@ -202,7 +205,7 @@ fn supply(ocr: &Ocr) -> Option<String> {
     ocr.vdd_min_v.zip(ocr.vdd_max_v).map(|(low, high)| format!("{low} to {high} V"))
 }
 
-fn ssr_lines(p: &mut Facts, ssr: &Ssr) {
+fn ssr_lines(p: &mut KnownFacts, ssr: &Ssr) {
     let size = |bytes: Option<u64>| bytes.map(BinarySize);
     p.line("speed class", ssr.speed_class.map(|c| format!("C{c}")));
     p.line("UHS speed grade", Some(format!("U{}", ssr.uhs_speed_grade)));
@@ -224,7 +227,7 @@ fn ssr_lines(p: &mut Facts, ssr: &Ssr) {
     p.line("protected area", Some(format!("{} bytes", ssr.size_of_protected_area)));
 }
 
-fn ocr_lines(p: &mut Facts, ocr: &Ocr) {
+fn ocr_lines(p: &mut KnownFacts, ocr: &Ocr) {
     p.line("raw", Some(&ocr.raw));
     p.line("supply", supply(ocr));
     p.flags(
@@ -239,7 +242,7 @@ fn ocr_lines(p: &mut Facts, ocr: &Ocr) {
     );
 }
 
-fn mark_line(p: &mut Facts, demand: &Demand) {
+fn mark_line(p: &mut KnownFacts, demand: &SpeedDemand) {
     let mut wants = vec![format!("writes at {} MB/s", demand.write_mb_s)];
     wants.extend(demand.read_mb_s.map(|r| format!("reads at {r} MB/s")));
     wants.extend(demand.random_read_iops.map(|r| format!("{r} random 4 KiB reads a second")));
@@ -247,7 +250,7 @@ fn mark_line(p: &mut Facts, demand: &Demand) {
     p.line(&demand.mark.to_string(), Some(format!("{}; {}", wants.join(", "), demand.bus)));
 }
 
-fn nvme_lines(p: &mut Facts, nvme: &NvmeIdentity, degrees: Degrees) {
+fn nvme_lines(p: &mut KnownFacts, nvme: &NvmeIdentity, degrees: TemperatureUnit) {
     let written = |t: Option<i32>| t.map(|celsius| degrees.write(f64::from(celsius)));
     if let Some(i) = &nvme.identify {
         p.line("model", Some(i.mn.trim()));
@@ -263,7 +266,10 @@ fn nvme_lines(p: &mut Facts, nvme: &NvmeIdentity, degrees: Degrees) {
     p.line("temperature now", nvme.temperature_celsius.map(|celsius| degrees.write(celsius)));
     if let Some(s) = &nvme.smart {
         p.line("used up", Some(format!("{} %, spare {} %", s.percentage_used, s.available_spare)));
-        p.say("read, written", format!("{}, {}", Size(s.data_read_bytes), Size(s.data_written_bytes)));
+        p.say(
+            "read, written",
+            format!("{}, {}", DecimalSize(s.data_read_bytes), DecimalSize(s.data_written_bytes)),
+        );
         p.line("power cycles", Some(format!("{}, {} unsafe", s.power_cycles, s.unsafe_shutdowns)));
         p.line("media errors", Some(s.media_errors));
         let t1 = (s.thermal_management_t1_transitions, s.thermal_management_t1_seconds);
@@ -274,7 +280,7 @@ fn nvme_lines(p: &mut Facts, nvme: &NvmeIdentity, degrees: Degrees) {
     }
 }
 
-fn health_lines(p: &mut Facts, health: &CardHealth) {
+fn health_lines(p: &mut KnownFacts, health: &CardHealth) {
     let told = &health.told;
     p.line("layout", Some(health.layout));
     p.line("product", told.product.as_deref());
@@ -284,7 +290,7 @@ fn health_lines(p: &mut Facts, health: &CardHealth) {
     let [rated, most] = [("rated", told.erase_cycles_rated), ("at most", told.erase_cycles_most)]
         .map(|(what, cycles)| cycles.map(|cycles| format!(", {what} {cycles}")).unwrap_or_default());
     p.line("erase cycles", told.erase_cycles.map(|cycles| format!("{cycles} on average{most}{rated}")));
-    p.line("written", told.written_bytes.map(Size));
+    p.line("written", told.written_bytes.map(DecimalSize));
     p.line("bad blocks at first", told.bad_blocks_at_first);
     p.line("bad blocks since", told.bad_blocks_since);
     p.line("spare blocks", told.spare_blocks);
@@ -294,23 +300,23 @@ fn health_lines(p: &mut Facts, health: &CardHealth) {
     p.line("checksum errors on the bus", told.bus_crc_errors);
 }
 
-fn bus_lines(p: &mut Facts, identity: &Identity) {
+fn bus_lines(p: &mut KnownFacts, identity: &Identity) {
     p.line("mode", identity.bus_mode());
-    p.line("carries at most", identity.ceiling_mb_s().map(|c| Speed(c).to_string()));
+    p.line("carries at most", identity.ceiling_mb_s().map(|c| SpeedMbS(c).to_string()));
     identity.mmc.iter().for_each(|mmc| mmc_lines(p, mmc));
     identity.usb.iter().for_each(|usb| usb_lines(p, usb));
     let limited = identity.pcie.as_ref().is_some_and(|pcie| pcie.limited);
     p.line("link", limited.then_some("slower than the card supports"));
 }
 
-fn mmc_lines(p: &mut Facts, mmc: &MmcBus) {
+fn mmc_lines(p: &mut KnownFacts, mmc: &MmcBus) {
     p.line("timing", mmc.timing_text.as_deref());
     p.line("clock", mmc.running_hz().map(|hz| format!("{} MHz", hz as f64 / 1e6)));
     p.line("width", mmc.bus_width.map(|w| format!("{w} bit")));
     p.line("signalling", mmc.signal_voltage_v.map(|v| format!("{v:.2} V")));
 }
 
-fn usb_lines(p: &mut Facts, usb: &UsbReader) {
+fn usb_lines(p: &mut KnownFacts, usb: &UsbReader) {
     let joined = |both: [&Option<String>; 2], by: &str| {
         both.into_iter().flatten().map(|s| s.trim()).collect::<Vec<_>>().join(by)
     };

@@ -1,18 +1,18 @@
 //! `list`, `info` and `decode`: what is there, and what it says of itself; and a card unmounted, so that it can be tested.
 
-use cardscope_device::list::{self, Scope};
+use cardscope_device::list::{self, ListScope};
 use cardscope_device::object::{self, ObjectError};
-use cardscope_device::open::Asking;
-use cardscope_device::system::System;
+use cardscope_device::open::PermissionDialog;
+use cardscope_device::system::SystemRoots;
 use cardscope_device::unmount::{self, UnmountError};
-use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_model::device::DeviceInfo;
 use cardscope_model::identity::{self, HexRegisters, Identity};
-use cardscope_model::units::Degrees;
-use cardscope_sd::health::{CardHealth, Layout};
+use cardscope_model::units::TemperatureUnit;
+use cardscope_sd::health::{CardHealth, HealthLayout};
 use cardscope_session::card_identity::{identity_of, judged};
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::options::Machine;
+use cardscope_session::options::MachineOptions;
 use clap::Args;
 
 /// Show cards and readers, and whether they are safe to test
@@ -23,7 +23,7 @@ pub struct ListRequest {
     pub all: bool,
     /// Which machine's.
     #[command(flatten)]
-    pub machine: Machine,
+    pub machine: MachineOptions,
 }
 
 /// Show a card's identity, registers, bus and limits
@@ -33,16 +33,16 @@ pub struct InfoRequest {
     pub target: String,
     /// Show temperatures in C, F or K
     #[arg(long, value_name = "UNIT", default_value = "C")]
-    pub degrees: Degrees,
+    pub degrees: TemperatureUnit,
     /// Also ask for the maker's health page (CMD56): sandisk, longsys, micron, swissbit or apacer
     ///
     /// Without a name the maker's number in the card's CID decides. A card that does not know the command can stop answering
     /// until you take it out and put it back.
     #[arg(long, value_name = "LAYOUT", num_args = 0..=1, require_equals = true)]
-    pub health: Option<Option<Layout>>,
+    pub health: Option<Option<HealthLayout>>,
     /// Of which machine.
     #[command(flatten)]
-    pub machine: Machine,
+    pub machine: MachineOptions,
 }
 
 /// Decode pasted registers
@@ -74,7 +74,7 @@ pub struct DecodeRequest {
 /// # Errors
 /// If the machine is not a copy of a `/sys` tree.
 pub fn list(request: &ListRequest) -> Result<Vec<DeviceInfo>> {
-    let scope = if request.all { Scope::WithLoops } else { Scope::Hardware };
+    let scope = if request.all { ListScope::WithLoops } else { ListScope::Hardware };
     let mut entries = list::list(&request.machine.system()?, scope);
     entries.retain(|e| request.all || e.removable);
     Ok(entries)
@@ -82,7 +82,7 @@ pub fn list(request: &ListRequest) -> Result<Vec<DeviceInfo>> {
 
 /// What is present, as a text that changes whenever a card comes, goes, or is mounted or unmounted. No device is opened.
 pub fn present() -> String {
-    list::present(&System::host())
+    list::present(&SystemRoots::host())
 }
 
 /// Checks that a device path leads to the very card that an object names.
@@ -103,18 +103,18 @@ pub fn changed(path: &str) -> Failure {
 ///
 /// # Errors
 /// If there is no such card, it may not be unmounted, or it is busy.
-pub fn unmount(name: &str, object: Option<&str>, interrupt: &Interrupt) -> Result<()> {
-    let listed = list::list(&System::host(), Scope::WithLoops);
+pub fn unmount(name: &str, object: Option<&str>, interrupt: &InterruptFlag) -> Result<()> {
+    let listed = list::list(&SystemRoots::host(), ListScope::WithLoops);
     let card = listed.iter().find(|card| card.name == name || card.path == name).ok_or_else(|| {
         Failure::refused(format!("{name} is not a card in this computer; `cardscope list` shows them"))
     })?;
     let mut silent = |_: &str| ();
-    unmount::unmount(&card.name, object, &mut Asking::with(&mut silent, interrupt)).map_err(|error| {
-        match error {
+    unmount::unmount(&card.name, object, &mut PermissionDialog::with(&mut silent, interrupt)).map_err(
+        |error| match error {
             UnmountError::Other { .. } => Failure::io(error),
             _ => Failure::refused(error),
-        }
-    })
+        },
+    )
 }
 
 /// What a card says of itself, judged as of today.
@@ -155,7 +155,7 @@ mod tests {
 
     #[track_caller]
     fn refused(name: &str) -> String {
-        match unmount(name, None, &Interrupt::default()) {
+        match unmount(name, None, &InterruptFlag::default()) {
             Err(Failure::Refused(why)) => why.to_string(),
             other => panic!("{name}: {other:?}"),
         }
@@ -167,7 +167,7 @@ mod tests {
             let why = refused(name);
             assert!(why.contains("is not a card") && why.contains("cardscope list"), "{why}");
         }
-        let listed = list::list(&System::host(), Scope::Hardware);
+        let listed = list::list(&SystemRoots::host(), ListScope::Hardware);
         let of_system =
             |disk: &&DeviceInfo| disk.reason.as_ref().is_some_and(|why| why.contains("running system"));
         let disk = listed.iter().find(of_system).expect("/ lies on a disk here");

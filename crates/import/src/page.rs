@@ -1,21 +1,21 @@
 //! What was imported, as text: one line a file with something to say, the figures where they are asked for, and the sums.
 
-use cardscope_model::card_map::{Geometry, OF_LOG};
-use cardscope_model::imported::{FileLine, FileOutcome, ImportReport, Joined};
-use cardscope_model::log::Log;
-use cardscope_model::report::Tone;
+use cardscope_model::card_map::{FlashGeometry, OF_LOG};
+use cardscope_model::imported::{FileLine, FileOutcome, ImportReport, JoinedFiles};
+use cardscope_model::log::CardLog;
+use cardscope_model::report::NewsTone;
 use cardscope_model::run::Run;
 use cardscope_model::units::three_digits as speed;
 use cardscope_page::figure::{count, in_a_line, sentence, time_us};
 use cardscope_page::properties;
 use cardscope_page::tree::table::Table;
-use cardscope_page::tree::{Block, Fact, Page, Remark, Section, fact};
+use cardscope_page::tree::{FindingRemark, Page, PageBlock, PageFact, PageSection, fact};
 use serde::Deserialize;
 
 /// The page: the sums first, then what needs a look; every file and figure as a detail.
 pub fn page(report: &ImportReport) -> Page {
     let totals = &report.totals;
-    let tone = if report.named_failed || totals.failed > 0 { Tone::Warning } else { Tone::Plain };
+    let tone = if report.named_failed || totals.failed > 0 { NewsTone::Warning } else { NewsTone::Plain };
     let mut page = Page::new(report.archive.as_deref().unwrap_or_default(), tone, answer(report));
     page.end.extend(report.error.iter().map(|error| format!("Ended early: {error}")));
     if totals.not_understood > 0 {
@@ -27,12 +27,12 @@ pub fn page(report: &ImportReport) -> Page {
     }
     let failed = report.files.iter().filter(|line| line.kept == FileOutcome::Failed);
     let failed = failed.map(|line| format!("{}: {}", line.file, line.error.as_deref().unwrap_or_default()));
-    page.add("Failed", [Block::Lines(failed.collect())]);
-    page.add("Logs of one card", [Block::Facts(report.joined.iter().map(joined).collect())]);
-    page.add("Flash geometry", [Block::Table(geometries(report))]);
-    page.add("By format", [Block::Table(by_format(report))]);
-    page.fold("Notes", [Block::Remarks(notes(report))]);
-    page.fold("Files", [Block::Lines(report.files.iter().map(line).collect())]);
+    page.add("Failed", [PageBlock::Lines(failed.collect())]);
+    page.add("Logs of one card", [PageBlock::Facts(report.joined.iter().map(joined).collect())]);
+    page.add("Flash geometry", [PageBlock::Table(geometries(report))]);
+    page.add("By format", [PageBlock::Table(by_format(report))]);
+    page.fold("Notes", [PageBlock::Remarks(notes(report))]);
+    page.fold("Files", [PageBlock::Lines(report.files.iter().map(line).collect())]);
     let logs = report.files.iter().filter_map(|file| Some((file.file.as_str(), file.log.as_ref()?)));
     page.fold("Results", logs.flat_map(|(file, log)| results(file, log)));
     page
@@ -82,7 +82,7 @@ fn answer(report: &ImportReport) -> String {
 }
 
 /// The files that were joined with a card.
-fn joined(joined: &Joined) -> Fact {
+fn joined(joined: &JoinedFiles) -> PageFact {
     fact(&joined.card, joined.files.iter().map(|file| base(file)).collect::<Vec<_>>().join(", "))
 }
 
@@ -94,7 +94,7 @@ fn base(file: &str) -> &str {
 /// What the logs of flashbench show of the flash, a line a log, or why they do not.
 fn geometries(report: &ImportReport) -> Table {
     let found = report.files.iter().filter_map(|file| {
-        let geometry = Geometry::deserialize(file.log.as_ref()?.other.get(OF_LOG)?).ok()?;
+        let geometry = FlashGeometry::deserialize(file.log.as_ref()?.other.get(OF_LOG)?).ok()?;
         Some(
             [base(&file.file).to_owned()]
                 .into_iter()
@@ -123,7 +123,7 @@ fn by_format(report: &ImportReport) -> Table {
 }
 
 /// What is doubtful in the logs; a doubt that several files share is one line.
-fn notes(report: &ImportReport) -> Vec<Remark> {
+fn notes(report: &ImportReport) -> Vec<FindingRemark> {
     let mut doubts: Vec<(String, Vec<&str>)> = Vec::new();
     for file in &report.files {
         for doubt in file.log.iter().flat_map(|log| &log.doubts) {
@@ -135,24 +135,27 @@ fn notes(report: &ImportReport) -> Vec<Remark> {
         }
     }
     let remark = |(doubt, files): (String, Vec<&str>)| match files[..] {
-        [one] => Remark::plain(format!("{one}: {doubt}")),
-        _ => Remark::plain(format!("{}: {doubt}", count(files.len() as u64, "file"))),
+        [one] => FindingRemark::plain(format!("{one}: {doubt}")),
+        _ => FindingRemark::plain(format!("{}: {doubt}", count(files.len() as u64, "file"))),
     };
     doubts.into_iter().map(remark).collect()
 }
 
 /// One log as it was understood, with every figure.
-pub fn log(log: &Log) -> Page {
+pub fn log(log: &CardLog) -> Page {
     let tool = log.tool.as_ref().map(|tool| {
         let version = tool.version.as_ref().map_or(String::new(), |v| format!(" {v}"));
         format!("{}{version}", tool.name)
     });
     let head = [tool.unwrap_or_else(|| log.format.clone()), what(log)].into_iter().chain(log.date.clone());
     let mut page = Page::plain(in_a_line(&head.collect::<Vec<_>>().join(" · ")));
-    page.add("Notes", [Block::Lines(log.doubts.iter().map(|doubt| sentence(&doubt.to_string())).collect())]);
+    page.add(
+        "Notes",
+        [PageBlock::Lines(log.doubts.iter().map(|doubt| sentence(&doubt.to_string())).collect())],
+    );
     page.add("", results("", log));
     let other = (!log.other.is_empty()).then(|| serde_json::to_string_pretty(&log.other).ok()).flatten();
-    page.fold("Other", other.map(Block::Verbatim));
+    page.fold("Other", other.map(PageBlock::Verbatim));
     page
 }
 
@@ -166,7 +169,7 @@ fn line(line: &FileLine) -> String {
 }
 
 /// The card and what was found of it, in a line.
-fn what(log: &Log) -> String {
+fn what(log: &CardLog) -> String {
     let card = if log.card.is_empty() { "card unknown".to_owned() } else { log.card.title() };
     let figures: usize = log.runs.iter().map(|run| run.results.len()).sum();
     let conditions: Vec<String> =
@@ -185,11 +188,11 @@ fn what(log: &Log) -> String {
 }
 
 /// The figures of a log, run by run.
-fn results(file: &str, log: &Log) -> Vec<Block> {
+fn results(file: &str, log: &CardLog) -> Vec<PageBlock> {
     let table = |run: &Run| {
         let run_of = if log.runs.len() > 1 { format!("run {}", run.run) } else { String::new() };
         let head = [file, &run_of].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
-        Block::Section(Section::new(&head, [Block::Table(figures(run))]))
+        PageBlock::Section(PageSection::new(&head, [PageBlock::Table(figures(run))]))
     };
     log.runs.iter().map(table).collect()
 }
@@ -225,15 +228,22 @@ fn word(kept: FileOutcome) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::card_map::property::{Evidence, Property};
-    use cardscope_model::card_map::{Geometry, OF_LOG};
-    use cardscope_model::imported::Totals;
+    use cardscope_model::card_map::property::{Property, PropertyEvidence};
+    use cardscope_model::card_map::{FlashGeometry, OF_LOG};
+    use cardscope_model::imported::ImportTotals;
 
     #[test]
     fn the_answer_says_what_is_new_and_what_is_not_a_log() {
         let said = |files, known, not_understood, failed| {
-            let totals =
-                Totals { files, known, not_understood, failed, runs: 5, figures: 13, ..Totals::default() };
+            let totals = ImportTotals {
+                files,
+                known,
+                not_understood,
+                failed,
+                runs: 5,
+                figures: 13,
+                ..ImportTotals::default()
+            };
             answer(&ImportReport { totals, archive: Some("a".into()), ..ImportReport::default() })
         };
         assert_eq!(said(132, 0, 123, 0), "Imported 5 runs (13 results) from 9 files; 123 are not logs.");
@@ -260,12 +270,12 @@ mod tests {
                 sessions: Vec::new(),
                 error: Some(error.into()),
             };
-            let totals = Totals { files: 1, failed: 1, ..Totals::default() };
+            let totals = ImportTotals { files: 1, failed: 1, ..ImportTotals::default() };
             page(&ImportReport { files: vec![file], totals, named_failed: true, ..ImportReport::default() })
         };
         let missing = said(FileOutcome::Failed, "it does not exist");
         assert_eq!(missing.text(), "Nothing imported: a.md does not exist.\n");
-        assert_eq!(missing.tone, Tone::Warning);
+        assert_eq!(missing.tone, NewsTone::Warning);
         let other = said(FileOutcome::NotUnderstood, "unknown log");
         assert_eq!(other.answer, "Nothing imported: a.md is not a log of a known tool.");
         assert_eq!(said(FileOutcome::Failed, "denied").answer, "Nothing imported: a.md: denied.");
@@ -274,10 +284,10 @@ mod tests {
     #[test]
     fn what_a_log_shows_of_the_flash_stands_before_its_figures_with_how_sure_it_is() {
         let mut report = cardscope_testkit::samples::dry_run();
-        let geometry = Geometry {
-            erase_block_bytes: Property::measured(4 << 20, 0.99, Evidence::default()),
+        let geometry = FlashGeometry {
+            erase_block_bytes: Property::measured(4 << 20, 0.99, PropertyEvidence::default()),
             page_bytes: Property::not_tested("not in the log"),
-            ..Geometry::default()
+            ..FlashGeometry::default()
         };
         let log = report.files[0].log.as_mut().unwrap();
         log.other.insert(OF_LOG.into(), serde_json::to_value(geometry).unwrap());

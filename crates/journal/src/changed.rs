@@ -2,7 +2,7 @@
 //! bytes of each range.
 
 use cardscope_engine::journal::SavedRange;
-use cardscope_files::{Draft, FileError, Folder, Identity};
+use cardscope_files::{DraftFile, FileError, FileIdentity, ResolvedFolder};
 use cardscope_model::report::ChangedBlocks;
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
@@ -21,7 +21,7 @@ fn name_of(saved: &OsStr) -> OsString {
 /// Writes the list beside the file `saved` of a folder, in place of an older one, and counts what is in it; `None` where
 /// nothing may have changed. A list that cannot be written is not named.
 pub(crate) fn list(
-    folder: &Folder,
+    folder: &ResolvedFolder,
     saved: &OsStr,
     target: &str,
     ranges: &[SavedRange],
@@ -36,14 +36,19 @@ pub(crate) fn list(
 /// The same beside a file that is named by its path.
 pub(crate) fn list_beside(saved: &Path, target: &str, ranges: &[SavedRange]) -> Option<ChangedBlocks> {
     let counted = ChangedBlocks::of(ranges.iter().map(|range| (range.offset, range.len)));
-    match Folder::of_file(saved) {
+    match ResolvedFolder::of_file(saved) {
         Ok((folder, name)) => list(&folder, &name, target, ranges),
         Err(_) => counted,
     }
 }
 
-fn write(folder: &Folder, name: &OsStr, target: &str, ranges: &[SavedRange]) -> Result<(), FileError> {
-    let draft = Draft::new(folder, folder.find(name)?, 0o600)?;
+fn write(
+    folder: &ResolvedFolder,
+    name: &OsStr,
+    target: &str,
+    ranges: &[SavedRange],
+) -> Result<(), FileError> {
+    let draft = DraftFile::new(folder, folder.find(name)?, 0o600)?;
     let target: String = target.escape_debug().collect();
     let mut text = format!("# {target}: ranges that may have changed, first byte and bytes\n");
     ranges.iter().for_each(|range| text.push_str(&format!("{} {}\n", range.offset, range.len)));
@@ -52,10 +57,10 @@ fn write(folder: &Folder, name: &OsStr, target: &str, ranges: &[SavedRange]) -> 
 }
 
 /// Removes the list of a file whose data is all on the card again.
-pub(crate) fn remove(folder: &Folder, saved: &OsStr) -> Result<(), FileError> {
+pub(crate) fn remove(folder: &ResolvedFolder, saved: &OsStr) -> Result<(), FileError> {
     let name = name_of(saved);
     if let Some(file) = folder.find(&name)? {
-        folder.remove(&name, Identity::of(&file)?)?;
+        folder.remove(&name, FileIdentity::of(&file)?)?;
     }
     Ok(())
 }
@@ -67,7 +72,7 @@ mod tests {
     #[test]
     fn a_list_names_each_range_is_replaced_whole_and_goes_with_what_it_belongs_to() {
         let dir = tempfile::tempdir().unwrap();
-        let folder = Folder::open(dir.path()).unwrap();
+        let folder = ResolvedFolder::open(dir.path()).unwrap();
         let saved = OsStr::new("journal-1");
         let ranges = |n: u64| -> Vec<SavedRange> {
             (0..n).map(|at| SavedRange { offset: at * 8192, len: 512 }).collect()

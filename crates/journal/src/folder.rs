@@ -1,9 +1,9 @@
 //! Where journals lie: `$XDG_STATE_HOME/cardscope/journal-*`, by default below `~/.local/state` (XDG Base Directory
 //! Specification 0.8), never on the card itself, and only where there is room.
 
-use crate::error::Error;
-use cardscope_engine::cause::Cause;
-use cardscope_files::{FileError, Folder, is_plain};
+use crate::error::JournalFailure;
+use cardscope_engine::cause::ErrorCause;
+use cardscope_files::{FileError, ResolvedFolder, is_plain};
 use cardscope_model::units::{BinarySize, MIB};
 use std::ffi::OsStr;
 use std::io::ErrorKind;
@@ -16,12 +16,12 @@ pub(crate) const PREFIX: &str = "journal-";
 ///
 /// # Errors
 /// If neither `XDG_STATE_HOME` nor `HOME` says where.
-pub fn folder() -> Result<PathBuf, Error> {
+pub fn folder() -> Result<PathBuf, JournalFailure> {
     // The specification has relative paths ignored.
     let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
     let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")));
     state.map(|dir| dir.join("cardscope")).ok_or_else(|| {
-        Error::Refused(
+        JournalFailure::Refused(
             "no place for the journal: set XDG_STATE_HOME or HOME to a folder on another \
                         disk"
                 .into(),
@@ -33,12 +33,16 @@ pub fn folder() -> Result<PathBuf, Error> {
 ///
 /// # Errors
 /// A refusal: it would lie on the card itself, or the disk has not that room and 5 % more.
-pub fn ready(target: &str, on_card: &dyn Fn(&Path) -> bool, room: u64) -> Result<Folder, Error> {
+pub fn ready(
+    target: &str,
+    on_card: &dyn Fn(&Path) -> bool,
+    room: u64,
+) -> Result<ResolvedFolder, JournalFailure> {
     let folder = folder()?;
     let off_the_card = |path: &Path| {
         match on_card(path) {
         false => Ok(()),
-        true => Err(Error::Refused(format!(
+        true => Err(JournalFailure::Refused(format!(
             "the journal would be on the card itself ({} is on {target}); set XDG_STATE_HOME to a folder on \
              another disk",
             folder.display()
@@ -46,7 +50,7 @@ pub fn ready(target: &str, on_card: &dyn Fn(&Path) -> bool, room: u64) -> Result
     }
     };
     let cannot = |e: FileError| {
-        Error::Refused(Cause::worded(
+        JournalFailure::Refused(ErrorCause::worded(
             format!(
                 "the journal's folder {} cannot be used: {e}; set XDG_STATE_HOME to a folder on another disk",
                 folder.display()
@@ -56,12 +60,12 @@ pub fn ready(target: &str, on_card: &dyn Fn(&Path) -> bool, room: u64) -> Result
     };
     // Not even a folder is made on the card; and what is held is looked at again, by whatever way it was reached.
     off_the_card(&folder)?;
-    let held = Folder::make(&folder, 0o700).map_err(cannot)?;
+    let held = ResolvedFolder::make(&folder, 0o700).map_err(cannot)?;
     off_the_card(&held.by_descriptor())?;
     let needed = with_reserve(room);
     let there = held.free().map_err(|e| cannot(e.into()))?;
     if there < needed {
-        return Err(Error::Refused(
+        return Err(JournalFailure::Refused(
             format!(
                 "the journal may need {} and {} has {} free; free some space, limit the test (--budget, \
              --max-write), or set XDG_STATE_HOME to a folder on another disk",
@@ -82,7 +86,7 @@ const GROWTH: u64 = 64 * MIB;
 ///
 /// # Errors
 /// If the disk is nearly full: filling it would stop more than a test.
-pub(crate) fn room_beyond(folder: &Folder, end: u64) -> std::io::Result<u64> {
+pub(crate) fn room_beyond(folder: &ResolvedFolder, end: u64) -> std::io::Result<u64> {
     match folder.free()? {
         free if free >= 2 * GROWTH => Ok(end + GROWTH),
         free => Err(std::io::Error::other(format!("only {} free there", BinarySize(free)))),
@@ -98,10 +102,11 @@ fn with_reserve(room: u64) -> u64 {
 ///
 /// # Errors
 /// If the folder cannot be read.
-pub fn waiting() -> Result<Vec<PathBuf>, Error> {
-    let cannot =
-        |e: FileError| Error::Refused(Cause::worded(format!("the journal folder cannot be read: {e}"), e));
-    let folder = match Folder::open(&folder()?) {
+pub fn waiting() -> Result<Vec<PathBuf>, JournalFailure> {
+    let cannot = |e: FileError| {
+        JournalFailure::Refused(ErrorCause::worded(format!("the journal folder cannot be read: {e}"), e))
+    };
+    let folder = match ResolvedFolder::open(&folder()?) {
         Ok(folder) => folder,
         Err(e) if e.is_absent() => return Ok(Vec::new()),
         Err(FileError::Io(e)) if e.kind() == ErrorKind::NotADirectory => return Ok(Vec::new()),

@@ -8,19 +8,19 @@
 mod tests;
 
 use crate::changed;
-use crate::error::{Error, Unusable};
+use crate::error::{JournalFailure, UnusableJournal};
 use crate::folder;
-use crate::record::{self, About, Entry, Head, Kind, MAGIC, MOST};
-use crate::scan::{self, Batch, Completeness, Damage, Log, Scan};
-use crate::tally::{PAGE, Tally};
-use cardscope_engine::cause::Cause;
+use crate::record::{self, JournalFacts, MAGIC, MOST, RangeEntry, RecordHead, RecordKind};
+use crate::scan::{self, JournalCompleteness, JournalDamage, JournalLog, JournalScan, ScannedBatch};
+use crate::tally::{CommittedTally, PAGE};
+use cardscope_engine::cause::ErrorCause;
 use cardscope_engine::content::constant;
-use cardscope_engine::journal::{self, JournalError, Restoring, SavedRange};
-use cardscope_engine::pending::{Debt, Owing, Wait, owing, waiting};
-use cardscope_files::{Draft, FileError, Folder, Identity};
+use cardscope_engine::journal::{self, JournalError, RestoreProgress, SavedRange};
+use cardscope_engine::pending::{CleanupGuard, PendingCleanup, PendingWait, owing, waiting};
+use cardscope_files::{DraftFile, FileError, FileIdentity, ResolvedFolder};
 use cardscope_model::report::ChangedBlocks;
 use cardscope_model::shell::quoted_path;
-use cardscope_model::units::Size;
+use cardscope_model::units::DecimalSize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs::File;
@@ -32,22 +32,22 @@ use std::path::{Path, PathBuf};
 /// Originals on disk; made by a test, or opened to put them back.
 pub struct Journal {
     file: File,
-    folder: Folder,
+    folder: ResolvedFolder,
     /// Its name in the folder.
     name: OsString,
     /// Where it lies, for messages.
     path: PathBuf,
-    about: About,
+    about: JournalFacts,
     nonce: u64,
     /// By offset and length: the batch, and where it is. Of a range that was saved twice only the oldest counts.
-    saved: BTreeMap<(u64, u32), (u32, Entry)>,
+    saved: BTreeMap<(u64, u32), (u32, RangeEntry)>,
     /// Of the batch under way.
-    pending: Vec<Entry>,
-    log: Log,
+    pending: Vec<RangeEntry>,
+    log: JournalLog,
     /// True until something of the card may have been overwritten.
     unused: bool,
     /// What it keeps is put back, whoever asks the program to end; not so where it was opened to be restored.
-    owing: Option<Owing>,
+    owing: Option<CleanupGuard>,
     /// Up to here it was seen that the disk has room.
     room_to: u64,
     /// Where the two tallies are.
@@ -59,10 +59,10 @@ impl Journal {
     ///
     /// # Errors
     /// A refusal: it cannot be written.
-    pub fn create(folder: Folder, about: About) -> Result<Journal, Error> {
+    pub fn create(folder: ResolvedFolder, about: JournalFacts) -> Result<Journal, JournalFailure> {
         let shown = folder.path().to_owned();
         Self::begin(folder, about).map_err(|e| {
-            Error::Refused(Cause::worded(format!(
+            JournalFailure::Refused(ErrorCause::worded(format!(
                 "the journal cannot be written to {}: {e}; nothing was written to the card. Set XDG_STATE_HOME to a folder on another disk",
                 shown.display()
             ), e))
@@ -70,16 +70,16 @@ impl Journal {
     }
 
     /// Makes the file, locked and on disk with its first records.
-    fn begin(folder: Folder, about: About) -> Result<Journal, FileError> {
+    fn begin(folder: ResolvedFolder, about: JournalFacts) -> Result<Journal, FileError> {
         let (high, low) = uuid::Uuid::now_v7().as_u64_pair();
         let nonce = high.rotate_left(32) ^ low;
         let time = about.began.replace([':', '-'], "");
         let name = OsString::from(format!("{}{time}-{:08x}", folder::PREFIX, nonce as u32));
-        let held = Folder::over(folder.as_fd().try_clone_to_owned()?, folder.path());
+        let held = ResolvedFolder::over(folder.as_fd().try_clone_to_owned()?, folder.path());
         // It has its name once its beginning is on disk: a journal without one is a damaged journal.
-        let draft = Draft::new(&held, None, 0o600)?;
+        let draft = DraftFile::new(&held, None, 0o600)?;
         let file = draft.file().try_clone()?;
-        let about = About { keeps_tally: true, ..about };
+        let about = JournalFacts { keeps_tally: true, ..about };
         let mut journal = Self::over(file, folder, name, about, nonce);
         // A file system that gives all files to somebody: nobody would believe this journal later.
         scan::must_be_ours(&journal.file)?;
@@ -89,7 +89,7 @@ impl Journal {
         Ok(journal)
     }
 
-    fn over(file: File, folder: Folder, name: OsString, about: About, nonce: u64) -> Journal {
+    fn over(file: File, folder: ResolvedFolder, name: OsString, about: JournalFacts, nonce: u64) -> Journal {
         Journal {
             path: folder.path().join(&name),
             file,
@@ -99,7 +99,7 @@ impl Journal {
             nonce,
             saved: BTreeMap::new(),
             pending: Vec::new(),
-            log: Log::default(),
+            log: JournalLog::default(),
             unused: true,
             owing: None,
             room_to: 0,
@@ -114,17 +114,17 @@ impl Journal {
         // One for each step. In the first sector of the file, so that no power cut leaves half of one.
         for index in 0..2 {
             self.log.set_aside.push_back(self.log.end);
-            self.append(Kind::Room, (0, 0), index, &[])?;
+            self.append(RecordKind::Room, (0, 0), index, &[])?;
         }
         let mut about = serde_json::to_vec(&self.about).map_err(std::io::Error::from)?;
         // Twice: without it nobody would know whose data the rest is.
-        self.append(Kind::About, (0, 0), 0, &about)?;
+        self.append(RecordKind::About, (0, 0), 0, &about)?;
         // Blanks, so that each tally has a page to itself.
         let end = self.log.end + (record::HEAD + about.len()) as u64;
         about.resize(about.len() + (end.next_multiple_of(PAGE) - end) as usize, b' ');
-        self.append(Kind::About, (0, 0), 1, &about)?;
+        self.append(RecordKind::About, (0, 0), 1, &about)?;
         (self.tallies_at, self.log.end) = (self.log.end, self.log.end + 2 * PAGE);
-        let tally = Tally::of_card(self.about.announced_bytes);
+        let tally = CommittedTally::of_card(self.about.announced_bytes);
         for page in 0..2 {
             self.file.write_all_at(&tally.encode(self.nonce), self.tallies_at + page * PAGE)?;
         }
@@ -134,15 +134,15 @@ impl Journal {
 
     /// Removes the file, and none that has its name by now.
     fn remove(&self) -> Result<(), FileError> {
-        self.folder.remove(&self.name, Identity::of(&self.file)?).map(drop)
+        self.folder.remove(&self.name, FileIdentity::of(&self.file)?).map(drop)
     }
 
     /// What a journal says of its card, and how many bytes of it are saved so far, whoever holds it; `None` where that
     /// cannot be read.
-    pub fn look(path: &Path) -> Option<(About, u64)> {
+    pub fn look(path: &Path) -> Option<(JournalFacts, u64)> {
         let scan = scan::look(path)?;
         let saved: BTreeSet<(u64, u32)> =
-            scan.batches.values().flat_map(Batch::entries).map(|e| (e.offset, e.len)).collect();
+            scan.batches.values().flat_map(ScannedBatch::entries).map(|e| (e.offset, e.len)).collect();
         Some((scan.about?, saved.iter().map(|(_, len)| u64::from(*len)).sum()))
     }
 
@@ -150,16 +150,16 @@ impl Journal {
     ///
     /// # Errors
     /// A refusal: there is none, it is held by a run that goes on, or it is no journal of a version known here.
-    pub fn open(path: &Path) -> Result<Journal, Unusable> {
+    pub fn open(path: &Path) -> Result<Journal, UnusableJournal> {
         let (file, folder, name, scan) = scan::open(path)?;
-        let Scan { about, nonce, batches, log, .. } = scan;
+        let JournalScan { about, nonce, batches, log, .. } = scan;
         let (Some(about), Some(nonce)) = (about, nonce) else {
-            let why = Cause::from("the journal's header is damaged; nothing was written");
-            return Err(Unusable::Unknown(why).in_file(path));
+            let why = ErrorCause::from("the journal's header is damaged; nothing was written");
+            return Err(UnusableJournal::Unknown(why).in_file(path));
         };
         let mut journal = Self::over(file, folder, name, about, nonce);
         journal.unused = false;
-        journal.log = Log { batch: log.batch + 1, ..log };
+        journal.log = JournalLog { batch: log.batch + 1, ..log };
         for (number, batch) in &batches {
             for entry in batch.entries() {
                 journal.saved.entry((entry.offset, entry.len)).or_insert((*number, entry));
@@ -174,22 +174,22 @@ impl Journal {
     }
 
     /// What it is about.
-    pub fn about(&self) -> &About {
+    pub fn about(&self) -> &JournalFacts {
         &self.about
     }
 
     /// Whether it still has everything that it let be overwritten.
-    pub fn completeness(&self) -> Completeness {
+    pub fn completeness(&self) -> JournalCompleteness {
         self.log.completeness
     }
 
     /// Parts of the card outside of which nothing was overwritten, as far as it counted; none where it kept no count.
     pub(crate) fn parts(&self) -> Vec<Range<u64>> {
-        self.log.tally.iter().flat_map(Tally::parts).collect()
+        self.log.tally.iter().flat_map(CommittedTally::parts).collect()
     }
 
     /// What of it is damaged, beside ranges whose bytes are.
-    pub fn damage(&self) -> &Damage {
+    pub fn damage(&self) -> &JournalDamage {
         &self.log.damage
     }
 
@@ -211,7 +211,7 @@ impl Journal {
 
     /// Whether all of it was written back already, if not compared.
     pub fn written_back(&self) -> bool {
-        self.log.put_back == Some(Restoring::Written)
+        self.log.put_back == Some(RestoreProgress::Written)
     }
 
     /// Whether the run had overwritten this range for sure: later batches were saved after it was.
@@ -227,7 +227,7 @@ impl Journal {
     /// # Errors
     /// If it cannot be written.
     pub fn wrote_with(&mut self, salt: u64) -> Result<(), JournalError> {
-        self.append(Kind::Salt, (0, 0), 0, &salt.to_le_bytes()).map_err(|e| self.full(e))?;
+        self.append(RecordKind::Salt, (0, 0), 0, &salt.to_le_bytes()).map_err(|e| self.full(e))?;
         self.log.salts.push(salt);
         Ok(())
     }
@@ -236,13 +236,13 @@ impl Journal {
     ///
     /// # Errors
     /// If it cannot be removed; it says then that it is done with.
-    pub fn finish(mut self) -> Result<(), Error> {
+    pub fn finish(mut self) -> Result<(), JournalFailure> {
         self.unused = false;
         // Should removing it fail, it must not be restored over what the card holds by then.
-        let marked = self.append(Kind::Restored, (0, 0), 0, &[]).and_then(|()| self.sync());
+        let marked = self.append(RecordKind::Restored, (0, 0), 0, &[]).and_then(|()| self.sync());
         self.remove().map_err(|e| {
             let file = self.path.display();
-            Error::Io(Cause::worded(
+            JournalFailure::Io(ErrorCause::worded(
                 format!("the data is restored, but the journal {file} cannot be removed: {e}"),
                 e,
             ))
@@ -266,10 +266,16 @@ impl Journal {
 
     /// Whether its test overwrote nothing for sure.
     pub fn overwrote_nothing(&self) -> bool {
-        self.saved.is_empty() && self.log.completeness == Completeness::Whole
+        self.saved.is_empty() && self.log.completeness == JournalCompleteness::Whole
     }
 
-    fn append(&mut self, kind: Kind, range: (u64, u32), index: u32, payload: &[u8]) -> std::io::Result<()> {
+    fn append(
+        &mut self,
+        kind: RecordKind,
+        range: (u64, u32),
+        index: u32,
+        payload: &[u8],
+    ) -> std::io::Result<()> {
         self.write_at(self.log.end, kind, range, index, payload)?;
         self.log.end += (record::HEAD + payload.len()) as u64;
         Ok(())
@@ -278,31 +284,31 @@ impl Journal {
     fn write_at(
         &self,
         at: u64,
-        kind: Kind,
+        kind: RecordKind,
         (offset, len): (u64, u32),
         index: u32,
         payload: &[u8],
     ) -> std::io::Result<()> {
         let crc = crc32c::crc32c(payload);
         let (nonce, batch) = (self.nonce, self.log.batch);
-        let head = Head { kind, payload: payload.len() as u32, offset, len, crc, nonce, batch, index };
+        let head = RecordHead { kind, payload: payload.len() as u32, offset, len, crc, nonce, batch, index };
         self.file.write_all_at(&head.encode(), at)?;
         self.file.write_all_at(payload, at + record::HEAD as u64)
     }
 
     /// Notes how far putting back has come: in a place set aside, at the end where there is none left.
-    fn note(&mut self, step: Restoring) -> std::io::Result<()> {
-        let index = u32::from(step == Restoring::Written);
+    fn note(&mut self, step: RestoreProgress) -> std::io::Result<()> {
+        let index = u32::from(step == RestoreProgress::Written);
         match self.log.set_aside.pop_front() {
-            Some(at) if self.write_at(at, Kind::PutBack, (0, 0), index, &[]).is_ok() => Ok(()),
-            _ => self.append(Kind::PutBack, (0, 0), index, &[]),
+            Some(at) if self.write_at(at, RecordKind::PutBack, (0, 0), index, &[]).is_ok() => Ok(()),
+            _ => self.append(RecordKind::PutBack, (0, 0), index, &[]),
         }
     }
 
     /// Takes one range of at most [`MOST`] bytes into the batch.
     fn take(&mut self, offset: u64, original: &[u8]) -> std::io::Result<()> {
         let len = original.len() as u32;
-        let known = |e: &Entry| (e.offset, e.len) == (offset, len);
+        let known = |e: &RangeEntry| (e.offset, e.len) == (offset, len);
         if self.saved.contains_key(&(offset, len)) || self.pending.iter().rev().take(8).any(known) {
             return Ok(());
         }
@@ -313,15 +319,16 @@ impl Journal {
         if at + payload.len() as u64 > self.room_to {
             self.room_to = folder::room_beyond(&self.folder, at)?;
         }
-        let kind = if fill.is_some() { Kind::Fill } else { Kind::Bytes };
+        let kind = if fill.is_some() { RecordKind::Fill } else { RecordKind::Bytes };
         self.append(kind, (offset, len), index, payload)?;
-        self.pending.push(Entry { offset, len, crc: crc32c::crc32c(payload), at, fill });
+        self.pending.push(RangeEntry { offset, len, crc: crc32c::crc32c(payload), at, fill });
         Ok(())
     }
 
     /// Waits until all of it is on disk, and says so: a slow disk makes the card seem to hang.
     fn sync(&self) -> std::io::Result<()> {
-        let _waiting = waiting(Wait::Call(format!("a sync of the journal {}", self.path.display()).into()));
+        let _waiting =
+            waiting(PendingWait::Call(format!("a sync of the journal {}", self.path.display()).into()));
         self.file.sync_data()
     }
 
@@ -329,7 +336,7 @@ impl Journal {
         self.sync()?;
         let mut table = Vec::with_capacity(self.pending.len() * record::ENTRY);
         self.pending.iter().for_each(|entry| entry.encode(&mut table));
-        self.append(Kind::Commit, (0, self.pending.len() as u32), 0, &table)?;
+        self.append(RecordKind::Commit, (0, self.pending.len() as u32), 0, &table)?;
         // What is counted is on disk, and it is counted before the card is written. The other place keeps the count before.
         let mut tally = self.log.tally.clone().ok_or_else(|| std::io::Error::other("it is not under way"))?;
         tally.add(&self.pending);
@@ -344,8 +351,8 @@ impl Journal {
         let path = quoted_path(&self.path);
         let left = format!("the card's data is saved in a journal: run `cardscope restore {path}`");
         if let Some(owing) = &self.owing {
-            let then = format!("the {} saved are restored", Size(bytes));
-            owing.say(Debt { then, left, restores: bytes });
+            let then = format!("the {} saved are restored", DecimalSize(bytes));
+            owing.say(PendingCleanup { then, left, restores: bytes });
         }
     }
 
@@ -355,11 +362,11 @@ impl Journal {
              Free some space, or set XDG_STATE_HOME to a folder on another disk",
             self.path.display()
         );
-        JournalError(Cause::worded(words, error))
+        JournalError(ErrorCause::worded(words, error))
     }
 }
 
-impl journal::Journal for Journal {
+impl journal::JournalWriter for Journal {
     fn save(&mut self, offset: u64, original: &[u8]) -> Result<(), JournalError> {
         let mut at = offset;
         for part in original.chunks(MOST) {
@@ -399,9 +406,9 @@ impl journal::Journal for Journal {
     }
 
     /// The beginning is on disk before anything is put back. The end is not waited for: it only spares a question.
-    fn restoring(&mut self, step: Restoring) {
+    fn restoring(&mut self, step: RestoreProgress) {
         let noted = self.note(step);
-        if step == Restoring::Begun && noted.is_ok() {
+        if step == RestoreProgress::Begun && noted.is_ok() {
             let _ = self.sync();
         }
         self.log.put_back = Some(step);

@@ -19,8 +19,8 @@ pub mod survey;
 mod tally;
 pub mod witness;
 
-pub use error::{Error, Unusable};
+pub use error::{JournalFailure, UnusableJournal};
 pub use journal::Journal;
-pub use record::{About, Witness};
-pub use scan::{Completeness, Damage, is_journal};
-pub use survey::Part;
+pub use record::{BlockFingerprint, JournalFacts};
+pub use scan::{JournalCompleteness, JournalDamage, is_journal};
+pub use survey::JournalPart;

@@ -10,19 +10,19 @@
 //! What was written is read in requests unlike those that saved it, in size, in where they begin and in their order: a reader
 //! that answers some requests wrongly would otherwise agree with itself.
 
-use cardscope_engine::card::{Answer, Card, Extent, Stop, extents};
-use cardscope_engine::content::{Content, constant, read_stamp, read_stamp_header};
+use cardscope_engine::card::{CardExtent, IoDriver, ProbeStop, ReadAnswer, extents};
+use cardscope_engine::content::{IoContent, constant, read_stamp, read_stamp_header};
 use cardscope_engine::event::{ByteProgress, Listener};
-use cardscope_engine::journal::{Journal, JournalError, Restoring, SavedRange};
-use cardscope_engine::ranges::Ranges;
-use cardscope_model::finding::{Finding, Weight};
+use cardscope_engine::journal::{JournalError, JournalWriter, RestoreProgress, SavedRange};
+use cardscope_engine::ranges::ByteRanges;
+use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::verify::IoCounts;
 use cardscope_model::verify::IoError;
 use std::ops::Range;
 
 /// What became of the originals.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct PutBack {
+pub struct RestoreResult {
     /// Bytes that were put back.
     pub bytes: u64,
     /// Ranges that the card did not keep: beyond what it really has, or damaged.
@@ -42,9 +42,9 @@ pub struct PutBack {
     pub io_errors: Vec<IoError>,
 }
 
-impl PutBack {
+impl RestoreResult {
     /// Takes what two looks found, in requests of two shapes: lost is what is missing in both.
-    pub(crate) fn take_looks(&mut self, first: &Compared, second: &Compared) {
+    pub(crate) fn take_looks(&mut self, first: &ComparedSectors, second: &ComparedSectors) {
         self.lost = common(&first.missing, &second.missing);
         self.lost_data = common(&first.data, &second.data);
         self.doubtful = without(&first.unequal, &second.missing);
@@ -78,7 +78,7 @@ impl PutBack {
             false => "The card's data could not be fully restored.",
             true => "Restored data reads differently in requests of another size.",
         };
-        let finding = Finding::new("not-put-back", Weight::Bad, 1.0, text)
+        let finding = Finding::new("not-put-back", FindingWeight::Bad, 1.0, text)
             .because("bytes lost by the card", self.lost_bytes())
             .because("bytes unreadable in what was saved", self.unreadable_bytes())
             .because("first address", first);
@@ -116,23 +116,24 @@ const ORIGINALS: usize = 8;
 /// # Errors
 /// If the card is gone or the user stops it; the journal holds everything still.
 pub fn put_back(
-    card: &mut Card<'_>,
-    journal: &mut dyn Journal,
+    card: &mut IoDriver<'_>,
+    journal: &mut dyn JournalWriter,
     events: &mut dyn Listener,
-) -> Result<PutBack, Stop> {
+) -> Result<RestoreResult, ProbeStop> {
     let ranges = journal.saved();
     let bytes = ranges.iter().map(|range| range.len).sum();
     if bytes > 0 {
         events.restoring_stage(RESTORING, bytes);
     }
-    let mut putting = Putting { card, journal, events, result: PutBack::default() };
+    let mut putting = RestoreRun { card, journal, events, result: RestoreResult::default() };
     let order = putting.in_order(&ranges)?;
-    putting.journal.restoring(Restoring::Begun);
+    putting.journal.restoring(RestoreProgress::Begun);
     putting.write_all(&order)?;
-    putting.journal.restoring(Restoring::Written);
+    putting.journal.restoring(RestoreProgress::Written);
     putting.look(&ranges)?;
     if !putting.result.lost.is_empty() {
-        putting.result = PutBack { lost_at_first: putting.result.lost_bytes(), ..PutBack::default() };
+        putting.result =
+            RestoreResult { lost_at_first: putting.result.lost_bytes(), ..RestoreResult::default() };
         putting.write_all(&ranges)?;
         putting.look(&ranges)?;
     }
@@ -146,33 +147,33 @@ pub fn put_back(
 /// # Errors
 /// If the card is gone or the user stops it.
 pub fn compare(
-    card: &mut Card<'_>,
-    journal: &mut dyn Journal,
+    card: &mut IoDriver<'_>,
+    journal: &mut dyn JournalWriter,
     events: &mut dyn Listener,
-) -> Result<PutBack, Stop> {
+) -> Result<RestoreResult, ProbeStop> {
     let ranges = journal.saved();
-    let mut putting = Putting { card, journal, events, result: PutBack::default() };
+    let mut putting = RestoreRun { card, journal, events, result: RestoreResult::default() };
     putting.look(&ranges)?;
     putting.result.io_errors = putting.card.io_errors().to_vec();
     Ok(putting.result)
 }
 
 /// Putting back that is under way.
-struct Putting<'a, 't> {
-    card: &'a mut Card<'t>,
-    journal: &'a mut dyn Journal,
+struct RestoreRun<'a, 't> {
+    card: &'a mut IoDriver<'t>,
+    journal: &'a mut dyn JournalWriter,
     events: &'a mut dyn Listener,
-    result: PutBack,
+    result: RestoreResult,
 }
 
-impl Putting<'_, '_> {
+impl RestoreRun<'_, '_> {
     /// Takes ranges one by one, each with its original as far as it can be read, and reports how far it is.
     fn each<'r>(
         &mut self,
         (part, what): (Range<f64>, &str),
         ranges: impl Iterator<Item = &'r SavedRange> + Clone,
-        mut each: impl FnMut(&mut Self, SavedRange, Result<&[u8], JournalError>) -> Result<(), Stop>,
-    ) -> Result<(), Stop> {
+        mut each: impl FnMut(&mut Self, SavedRange, Result<&[u8], JournalError>) -> Result<(), ProbeStop>,
+    ) -> Result<(), ProbeStop> {
         let bytes = ranges.clone().map(|range| range.len).sum();
         self.events.part(part, what, Some(bytes), None);
         let mut progress = ByteProgress::default();
@@ -186,10 +187,10 @@ impl Putting<'_, '_> {
     }
 
     /// Opens the card anew and compares. Nothing is called lost on one look, and nothing restored on the second alone.
-    fn look(&mut self, ranges: &[SavedRange]) -> Result<(), Stop> {
+    fn look(&mut self, ranges: &[SavedRange]) -> Result<(), ProbeStop> {
         self.card.flush()?;
         self.card.reopen()?;
-        let first = self.compare_all(ranges, Shape::Unlike)?;
+        let first = self.compare_all(ranges, ReadShape::Unlike)?;
         if first.is_empty() {
             return Ok(());
         }
@@ -198,15 +199,15 @@ impl Putting<'_, '_> {
             first.missing.iter().any(|l| l.offset < k.offset + k.len && k.offset < l.offset + l.len)
         };
         let doubted: Vec<SavedRange> = ranges.iter().filter(|k| doubted(k)).copied().collect();
-        let second = self.compare_all(&doubted, Shape::AsSaved)?;
+        let second = self.compare_all(&doubted, ReadShape::AsSaved)?;
         self.result.take_looks(&first, &second);
         Ok(())
     }
 
     /// The order in which the ranges are written: `ranges` is newest batch first.
-    fn in_order(&mut self, ranges: &[SavedRange]) -> Result<Vec<SavedRange>, Stop> {
+    fn in_order(&mut self, ranges: &[SavedRange]) -> Result<Vec<SavedRange>, ProbeStop> {
         let (mut first, mut others) = (Vec::new(), Vec::new());
-        let mut covered = Ranges::default();
+        let mut covered = ByteRanges::default();
         self.each((READING, "reading the journal"), ranges.iter().rev(), |putting, range, original| {
             putting.card.go_on()?;
             let (start, end) = (range.offset, range.offset + range.len);
@@ -225,8 +226,8 @@ impl Putting<'_, '_> {
         Ok(first)
     }
 
-    fn write_all(&mut self, ranges: &[SavedRange]) -> Result<(), Stop> {
-        let mut joined = Joined::default();
+    fn write_all(&mut self, ranges: &[SavedRange]) -> Result<(), ProbeStop> {
+        let mut joined = JoinedOriginals::default();
         self.each((WRITING, "writing"), ranges.iter(), |putting, range, original| {
             putting.card.go_on()?;
             match original {
@@ -244,8 +245,8 @@ impl Putting<'_, '_> {
     }
 
     /// Writes what was joined. What the card does not take is found by the comparison.
-    fn write(&mut self, joined: &mut Joined) -> Result<(), Stop> {
-        let Joined { start, originals } = std::mem::take(joined);
+    fn write(&mut self, joined: &mut JoinedOriginals) -> Result<(), ProbeStop> {
+        let JoinedOriginals { start, originals } = std::mem::take(joined);
         let failed = self.card.put_back(start, &originals)?;
         // One bad sector fails a whole request: what can be written beside it is.
         if !failed.is_empty() {
@@ -258,17 +259,17 @@ impl Putting<'_, '_> {
     }
 
     /// Compares ranges, of which the newest come first.
-    fn compare_all(&mut self, ranges: &[SavedRange], shape: Shape) -> Result<Compared, Stop> {
+    fn compare_all(&mut self, ranges: &[SavedRange], shape: ReadShape) -> Result<ComparedSectors, ProbeStop> {
         let known: Vec<SavedRange> = self.result.unreadable.iter().map(|(range, _)| *range).collect();
         let pieces = pieces(ranges.iter().filter(|range| !known.contains(range)));
         self.events.part(COMPARING, "comparing", Some(pieces.iter().map(|p| p.end - p.start).sum()), None);
         let mut progress = ByteProgress::default();
         let requests = shape.requests(&pieces, self.card);
-        let mut originals = Originals { journal: &mut *self.journal, read: Vec::new() };
-        let (mut compared, mut failed) = (Compared::default(), Vec::new());
+        let mut originals = OriginalBytes { journal: &mut *self.journal, read: Vec::new() };
+        let (mut compared, mut failed) = (ComparedSectors::default(), Vec::new());
         let events = &mut *self.events;
-        self.card.read(requests, Content::Buffer, |extent, _, answer| {
-            let found = if let Answer::Differs { bytes, .. } = answer { Some(bytes) } else { None };
+        self.card.read(requests, IoContent::Buffer, |extent, _, answer| {
+            let found = if let ReadAnswer::Differs { bytes, .. } = answer { Some(bytes) } else { None };
             for part in parts(&pieces, extent) {
                 match (found, originals.of(part)) {
                     (_, None) => {}
@@ -286,17 +287,21 @@ impl Putting<'_, '_> {
         // A request may have failed over a neighbour: what is compared is read by itself.
         for part in failed {
             let block = self.card.block();
-            self.card.read(extents(part.start, part.end, block), Content::Buffer, |extent, _, answer| {
-                let part = Piece { start: extent.offset, end: extent.end(), ..part };
-                match (answer, originals.of(part)) {
-                    (_, None) => {}
-                    (Answer::Differs { bytes, .. }, Some(wanted)) => {
-                        compared.unequal_in(part.start, wanted, changed(part.start, wanted, bytes));
+            self.card.read(
+                extents(part.start, part.end, block),
+                IoContent::Buffer,
+                |extent, _, answer| {
+                    let part = CardPiece { start: extent.offset, end: extent.end(), ..part };
+                    match (answer, originals.of(part)) {
+                        (_, None) => {}
+                        (ReadAnswer::Differs { bytes, .. }, Some(wanted)) => {
+                            compared.unequal_in(part.start, wanted, changed(part.start, wanted, bytes));
+                        }
+                        (_, Some(wanted)) => compared.failed_at(part.start, wanted),
                     }
-                    (_, Some(wanted)) => compared.failed_at(part.start, wanted),
-                }
-                Ok(())
-            })?;
+                    Ok(())
+                },
+            )?;
         }
         let unreadable = originals.unreadable();
         self.result.unreadable.extend(unreadable);
@@ -307,13 +312,13 @@ impl Putting<'_, '_> {
 
 /// Originals of places that follow each other, which one request writes.
 #[derive(Debug, Default)]
-struct Joined {
+struct JoinedOriginals {
     start: u64,
     originals: Vec<u8>,
 }
 
-impl Joined {
-    fn fits(&self, range: SavedRange, card: &Card<'_>) -> bool {
+impl JoinedOriginals {
+    fn fits(&self, range: SavedRange, card: &IoDriver<'_>) -> bool {
         let bytes = self.originals.len() as u64;
         bytes == 0 || range.offset == self.start + bytes && bytes + range.len <= u64::from(card.block())
     }
@@ -328,18 +333,18 @@ impl Joined {
 
 /// How what is compared is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum ReadShape {
     /// A range at a time, by address, as it was saved.
     AsSaved,
     /// In requests of another size, which begin elsewhere, last ones first.
     Unlike,
 }
 
-impl Shape {
+impl ReadShape {
     /// The requests that read the pieces, which are in order.
-    fn requests(self, pieces: &[Piece], card: &Card<'_>) -> Vec<Extent> {
+    fn requests(self, pieces: &[CardPiece], card: &IoDriver<'_>) -> Vec<CardExtent> {
         let block = card.block();
-        if self == Shape::AsSaved {
+        if self == ReadShape::AsSaved {
             return pieces.iter().flat_map(|piece| extents(piece.start, piece.end, block)).collect();
         }
         let most = REQUEST.min(u64::from(block));
@@ -355,18 +360,18 @@ impl Shape {
             let from = start.saturating_sub(STEP);
             let to = if start < STEP { (end + STEP).min(card.bytes()) } else { end };
             match to - from <= most {
-                true => vec![Extent { offset: from, len: (to - from) as u32 }],
+                true => vec![CardExtent { offset: from, len: (to - from) as u32 }],
                 false => unlike(from, end, most).collect(),
             }
         };
-        let mut requests: Vec<Extent> = stretches.into_iter().flat_map(cut).collect();
+        let mut requests: Vec<CardExtent> = stretches.into_iter().flat_map(cut).collect();
         requests.reverse();
         requests
     }
 }
 
 /// Cuts a range into requests unlike those that save, of up to `most` bytes.
-pub(crate) fn unlike(start: u64, end: u64, most: u64) -> impl Iterator<Item = Extent> {
+pub(crate) fn unlike(start: u64, end: u64, most: u64) -> impl Iterator<Item = CardExtent> {
     let most = REQUEST.min(most);
     let border = move |at: u64| {
         let behind = at.checked_sub(STEP).map_or(0, |from| from / most + 1);
@@ -374,34 +379,34 @@ pub(crate) fn unlike(start: u64, end: u64, most: u64) -> impl Iterator<Item = Ex
     };
     let starts =
         std::iter::successors(Some(start), move |at| Some(border(*at))).take_while(move |at| *at < end);
-    starts.map(move |at| Extent { offset: at, len: (border(at).min(end) - at) as u32 })
+    starts.map(move |at| CardExtent { offset: at, len: (border(at).min(end) - at) as u32 })
 }
 
 /// A part of the card, and the saved range that has its original.
 #[derive(Debug, Clone, Copy)]
-struct Piece {
+struct CardPiece {
     start: u64,
     end: u64,
     range: SavedRange,
 }
 
 /// What is compared, in order. The oldest first: of a range that was saved twice, the newer copy was overwritten again.
-fn pieces<'r>(ranges: impl DoubleEndedIterator<Item = &'r SavedRange>) -> Vec<Piece> {
-    let mut covered = Ranges::default();
+fn pieces<'r>(ranges: impl DoubleEndedIterator<Item = &'r SavedRange>) -> Vec<CardPiece> {
+    let mut covered = ByteRanges::default();
     let mut all = Vec::new();
     for range in ranges.rev() {
         let fresh = covered.add(range.offset, range.offset + range.len);
-        all.extend(fresh.into_iter().map(|(start, end)| Piece { start, end, range: *range }));
+        all.extend(fresh.into_iter().map(|(start, end)| CardPiece { start, end, range: *range }));
     }
-    all.sort_unstable_by_key(|piece: &Piece| piece.start);
+    all.sort_unstable_by_key(|piece: &CardPiece| piece.start);
     all
 }
 
 /// What of the pieces lies in an extent.
-fn parts(pieces: &[Piece], extent: Extent) -> impl Iterator<Item = Piece> {
+fn parts(pieces: &[CardPiece], extent: CardExtent) -> impl Iterator<Item = CardPiece> {
     let first = pieces.partition_point(|piece| piece.end <= extent.offset);
     let within = pieces[first..].iter().take_while(move |piece| piece.start < extent.end());
-    within.map(move |piece| Piece {
+    within.map(move |piece| CardPiece {
         start: piece.start.max(extent.offset),
         end: piece.end.min(extent.end()),
         ..*piece
@@ -409,14 +414,14 @@ fn parts(pieces: &[Piece], extent: Extent) -> impl Iterator<Item = Piece> {
 }
 
 /// Originals that were read from the journal, newest last; `None` where that failed, and why.
-struct Originals<'j> {
-    journal: &'j mut dyn Journal,
+struct OriginalBytes<'j> {
+    journal: &'j mut dyn JournalWriter,
     read: Vec<(SavedRange, Result<Vec<u8>, String>)>,
 }
 
-impl Originals<'_> {
+impl OriginalBytes<'_> {
     /// The original of a piece, unless it cannot be read.
-    fn of(&mut self, piece: Piece) -> Option<&[u8]> {
+    fn of(&mut self, piece: CardPiece) -> Option<&[u8]> {
         let known = self.read.iter().position(|(range, _)| *range == piece.range);
         let at = known.unwrap_or_else(|| self.read_original(piece.range));
         let (range, original) = &self.read[at];
@@ -444,7 +449,7 @@ impl Originals<'_> {
 
 /// What a comparison found, in sectors.
 #[derive(Debug, Default)]
-pub(crate) struct Compared {
+pub(crate) struct ComparedSectors {
     /// Holds something else.
     unequal: Vec<SavedRange>,
     /// The same, and what cannot be read.
@@ -453,7 +458,7 @@ pub(crate) struct Compared {
     data: Vec<SavedRange>,
 }
 
-impl Compared {
+impl ComparedSectors {
     pub(crate) fn is_empty(&self) -> bool {
         self.missing.is_empty()
     }
@@ -490,7 +495,7 @@ impl Compared {
 
 /// Ranges in order, those that touch or overlap as one.
 pub fn joined(ranges: impl IntoIterator<Item = SavedRange>) -> Vec<SavedRange> {
-    let mut all = Ranges::default();
+    let mut all = ByteRanges::default();
     ranges.into_iter().for_each(|range| drop(all.add(range.offset, range.offset + range.len)));
     all.iter().map(|(start, end)| SavedRange { offset: start, len: end - start }).collect()
 }
@@ -528,7 +533,7 @@ fn is_alias(address: u64, original: &[u8]) -> bool {
 
 /// What is in the first of two sets of ranges alone.
 fn without(one: &[SavedRange], other: &[SavedRange]) -> Vec<SavedRange> {
-    let mut others = Ranges::default();
+    let mut others = ByteRanges::default();
     other.iter().for_each(|range| drop(others.add(range.offset, range.offset + range.len)));
     let left = one.iter().flat_map(|range| others.missing(range.offset, range.offset + range.len));
     left.map(|(start, end)| SavedRange { offset: start, len: end - start }).collect()

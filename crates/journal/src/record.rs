@@ -21,7 +21,7 @@ pub(crate) const MOST: usize = 1 << 20;
 
 /// What a record is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum RecordKind {
     /// What the journal is about, as JSON.
     About,
     /// A range and its original bytes.
@@ -42,22 +42,22 @@ pub(crate) enum Kind {
     Tally,
 }
 
-const TAGS: [(Kind, &[u8; 4]); 9] = [
-    (Kind::About, b"HEAD"),
-    (Kind::Bytes, b"KEEP"),
-    (Kind::Fill, b"FILL"),
-    (Kind::Salt, b"SALT"),
-    (Kind::Commit, b"COMM"),
-    (Kind::PutBack, b"BACK"),
-    (Kind::Room, b"ROOM"),
-    (Kind::Restored, b"DONE"),
-    (Kind::Tally, b"TALY"),
+const TAGS: [(RecordKind, &[u8; 4]); 9] = [
+    (RecordKind::About, b"HEAD"),
+    (RecordKind::Bytes, b"KEEP"),
+    (RecordKind::Fill, b"FILL"),
+    (RecordKind::Salt, b"SALT"),
+    (RecordKind::Commit, b"COMM"),
+    (RecordKind::PutBack, b"BACK"),
+    (RecordKind::Room, b"ROOM"),
+    (RecordKind::Restored, b"DONE"),
+    (RecordKind::Tally, b"TALY"),
 ];
 
 /// A record's head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Head {
-    pub(crate) kind: Kind,
+pub(crate) struct RecordHead {
+    pub(crate) kind: RecordKind,
     /// Bytes of what follows.
     pub(crate) payload: u32,
     /// First byte of the range on the card.
@@ -74,7 +74,7 @@ pub(crate) struct Head {
     pub(crate) index: u32,
 }
 
-impl Head {
+impl RecordHead {
     pub(crate) fn encode(&self) -> [u8; HEAD] {
         let mut bytes = [0; HEAD];
         let tag = TAGS.iter().find(|(kind, _)| *kind == self.kind).map_or(b"????", |(_, tag)| *tag);
@@ -92,11 +92,11 @@ impl Head {
     }
 
     /// Reads a head; `None` where there is no valid one.
-    pub(crate) fn decode(bytes: &[u8]) -> Option<Head> {
+    pub(crate) fn decode(bytes: &[u8]) -> Option<RecordHead> {
         let bytes: &[u8; HEAD] = bytes.get(..HEAD)?.try_into().ok()?;
         let (kind, _) = TAGS.iter().find(|(_, tag)| bytes.starts_with(*tag))?;
         let valid = crc32c::crc32c(&bytes[..44]) == u32_at(bytes, 44);
-        valid.then(|| Head {
+        valid.then(|| RecordHead {
             kind: *kind,
             payload: u32_at(bytes, 4),
             offset: u64_at(bytes, 8),
@@ -111,7 +111,7 @@ impl Head {
 
 /// Where the original of one range is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct RangeEntry {
     /// First byte on the card.
     pub(crate) offset: u64,
     /// Bytes on the card.
@@ -126,7 +126,7 @@ pub(crate) struct Entry {
 
 const FILLED: u32 = 0x100;
 
-impl Entry {
+impl RangeEntry {
     pub(crate) fn encode(&self, into: &mut Vec<u8>) {
         into.extend(self.offset.to_le_bytes());
         into.extend(self.len.to_le_bytes());
@@ -135,9 +135,9 @@ impl Entry {
         into.extend(self.fill.map_or(0, |byte| FILLED | u32::from(byte)).to_le_bytes());
     }
 
-    pub(crate) fn decode(bytes: &[u8; ENTRY]) -> Entry {
+    pub(crate) fn decode(bytes: &[u8; ENTRY]) -> RangeEntry {
         let fill = u32_at(bytes, 24);
-        Entry {
+        RangeEntry {
             offset: u64_at(bytes, 0),
             len: u32_at(bytes, 8),
             crc: u32_at(bytes, 12),
@@ -149,7 +149,7 @@ impl Entry {
 
 /// A few bytes of the card that tell whether it is the same card, where it says nothing of itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Witness {
+pub struct BlockFingerprint {
     /// First byte.
     pub offset: u64,
     /// Bytes.
@@ -160,7 +160,7 @@ pub struct Witness {
     pub constant: bool,
 }
 
-impl Witness {
+impl BlockFingerprint {
     /// The byte behind its last one.
     pub(crate) fn end(&self) -> u64 {
         self.offset + u64::from(self.len)
@@ -169,7 +169,7 @@ impl Witness {
 
 /// What a journal says of itself and of its card.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct About {
+pub struct JournalFacts {
     /// The Cardscope that wrote it.
     pub tool_version: String,
     /// The target as the user named it.
@@ -193,7 +193,7 @@ pub struct About {
     /// When it began, UTC.
     pub began: String,
     /// Bytes of the card from before the test.
-    pub witnesses: Vec<Witness>,
+    pub witnesses: Vec<BlockFingerprint>,
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {

@@ -3,13 +3,13 @@
 
 use crate::journal::Journal;
 use crate::put_back::joined;
-use crate::scan::Completeness;
+use crate::scan::JournalCompleteness;
 use crate::survey::is_ours;
-use cardscope_engine::card::{Answer, Card, Extent, Stop, extents};
-use cardscope_engine::content::{Content, read_stamp_header};
+use cardscope_engine::card::{CardExtent, IoDriver, ProbeStop, ReadAnswer, extents};
+use cardscope_engine::content::{IoContent, read_stamp_header};
 use cardscope_engine::event::{ByteProgress, Listener};
-use cardscope_engine::journal::{Journal as _, SavedRange};
-use cardscope_engine::ranges::Ranges;
+use cardscope_engine::journal::{JournalWriter as _, SavedRange};
+use cardscope_engine::ranges::ByteRanges;
 use cardscope_model::units::{MIB, Nanos, nanos};
 
 /// The stage in which it is done.
@@ -29,7 +29,7 @@ const SECTOR: usize = 512;
 
 /// What was found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundJournal {
     /// Places with test data whose originals are not in the journal.
     pub stamped: Vec<SavedRange>,
     /// Bytes that were searched.
@@ -40,7 +40,7 @@ pub struct Found {
     pub unread: u64,
 }
 
-impl Found {
+impl FoundJournal {
     /// Whether the card was searched and read from end to end.
     pub fn is_whole(&self) -> bool {
         self.searched == self.whole && self.unread == 0
@@ -53,23 +53,23 @@ impl Found {
 /// # Errors
 /// If the card is gone or the user stops it.
 pub fn search(
-    card: &mut Card<'_>,
+    card: &mut IoDriver<'_>,
     journal: &Journal,
     is_telling: bool,
     events: &mut dyn Listener,
-) -> Result<Found, Stop> {
-    let mut covered = Ranges::default();
+) -> Result<FoundJournal, ProbeStop> {
+    let mut covered = ByteRanges::default();
     journal.saved().iter().for_each(|range| drop(covered.add(range.offset, range.offset + range.len)));
     let whole: u64 = covered.missing(0, card.bytes()).iter().map(|(start, end)| end - start).sum();
-    let mut found = Found { whole, ..Found::default() };
+    let mut found = FoundJournal { whole, ..FoundJournal::default() };
     if !is_telling {
         return Ok(found);
     }
     events.stage(SEARCHING, Some(whole), None);
     let (saved, mut progress) = (covered.clone(), ByteProgress::default());
-    let spare = if journal.completeness() == Completeness::Unknown { IN_DOUBT } else { SPARE };
-    let lacks = journal.completeness() == Completeness::Lacking;
-    let limit = |card: &mut Card<'_>| card.now().saturating_add(nanos(spare));
+    let spare = if journal.completeness() == JournalCompleteness::Unknown { IN_DOUBT } else { SPARE };
+    let lacks = journal.completeness() == JournalCompleteness::Lacking;
+    let limit = |card: &mut IoDriver<'_>| card.now().saturating_add(nanos(spare));
     // What is missing lies in one of the parts that were counted.
     let mut end = if lacks { None } else { Some(limit(card)) };
     for regions in [parts(journal), beside(&saved), vec![(0, card.bytes())]] {
@@ -101,44 +101,44 @@ fn parts(journal: &Journal) -> Vec<(u64, u64)> {
     journal.parts().into_iter().map(|part| (part.start, part.end)).collect()
 }
 
-fn beside(saved: &Ranges) -> Vec<(u64, u64)> {
+fn beside(saved: &ByteRanges) -> Vec<(u64, u64)> {
     saved.iter().map(|(start, end)| (start.saturating_sub(BESIDE), end.saturating_add(BESIDE))).collect()
 }
 
 /// Searches one range; false where the time was over before its end.
 fn search_range(
-    card: &mut Card<'_>,
+    card: &mut IoDriver<'_>,
     (start, stop): (u64, u64),
     end: Option<Nanos>,
-    (salts, saved): (&[u64], &Ranges),
-    found: &mut Found,
+    (salts, saved): (&[u64], &ByteRanges),
+    found: &mut FoundJournal,
     progress: &mut ByteProgress,
     events: &mut dyn Listener,
-) -> Result<bool, Stop> {
+) -> Result<bool, ProbeStop> {
     card.end_at(end);
-    let ended = card.read(extents(start, stop, card.block()), Content::Buffer, |extent, _, answer| {
+    let ended = card.read(extents(start, stop, card.block()), IoContent::Buffer, |extent, _, answer| {
         found.searched += u64::from(extent.len);
         match answer {
-            Answer::Differs { bytes, .. } => found.stamped.extend(stamped(extent, bytes, salts, saved)),
-            Answer::Failed(_) => found.unread += u64::from(extent.len),
-            Answer::Same => {}
+            ReadAnswer::Differs { bytes, .. } => found.stamped.extend(stamped(extent, bytes, salts, saved)),
+            ReadAnswer::Failed(_) => found.unread += u64::from(extent.len),
+            ReadAnswer::Same => {}
         }
         progress.add(u64::from(extent.len), events);
         Ok(())
     });
     card.end_at(None);
     match ended {
-        Err(Stop::Limit) => Ok(false),
+        Err(ProbeStop::Limit) => Ok(false),
         ended => ended.map(|()| true),
     }
 }
 
 /// Sectors with stamps of the run. Those of an address that is saved came here through another address of a fake.
 fn stamped<'a>(
-    extent: Extent,
+    extent: CardExtent,
     bytes: &'a [u8],
     salts: &'a [u64],
-    saved: &'a Ranges,
+    saved: &'a ByteRanges,
 ) -> impl Iterator<Item = SavedRange> + 'a {
     let sectors = bytes.chunks(SECTOR).zip((extent.offset..).step_by(SECTOR));
     let counts = |sector: &[u8]| {

@@ -5,11 +5,11 @@
 
 use crate::journal::Journal;
 use crate::put_back::joined;
-use crate::record::Witness;
-use cardscope_engine::card::{Answer, Card, Stop, extents};
-use cardscope_engine::content::{Content, read_stamp_header};
-use cardscope_engine::journal::{Journal as _, JournalError, Restoring, SavedRange};
-use cardscope_engine::ranges::Ranges;
+use crate::record::BlockFingerprint;
+use cardscope_engine::card::{IoDriver, ProbeStop, ReadAnswer, extents};
+use cardscope_engine::content::{IoContent, read_stamp_header};
+use cardscope_engine::journal::{JournalError, JournalWriter as _, RestoreProgress, SavedRange};
+use cardscope_engine::ranges::ByteRanges;
 use std::collections::HashMap;
 
 /// Bytes of a sector: the smallest unit of writing, whole or not at all.
@@ -23,7 +23,7 @@ const UNREAD: u64 = 16 * PLACE / SECTOR as u64;
 
 /// How much of what was saved is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Extent {
+pub enum SurveyExtent {
     /// All of it.
     All,
     /// About so many places of 4 KiB, spread over ranges and batches.
@@ -34,7 +34,7 @@ pub enum Extent {
 
 /// What stands in the places that were saved, in sectors.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Survey {
+pub struct CardSurvey {
     /// Hold their original, and it is not one byte repeated.
     pub same: u64,
     /// Hold a stamp of the run.
@@ -59,14 +59,14 @@ pub struct Survey {
 /// Places that hold something of later than the test. A device writes a sector of 512 bytes whole or not at all, and
 /// each has a stamp of its own, so that what a crash tore is a mixture of originals and stamps, and not in here.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Newer {
+pub struct NewerPlaces {
     /// What holds neither the original nor a stamp of the run.
     pub foreign: Vec<SavedRange>,
     /// What was saved as a stamp of the run: on a fake another address leads to the same place, and has its original.
     pub aliases: Vec<SavedRange>,
 }
 
-impl Newer {
+impl NewerPlaces {
     /// All of it, in order.
     pub fn all(&self) -> Vec<SavedRange> {
         joined([self.foreign.as_slice(), &self.aliases].concat())
@@ -76,14 +76,14 @@ impl Newer {
 /// Reads what was saved, or a part of it, and the witnesses; nothing is written. `shift` is what is added to the journal's
 /// addresses to get the card's: a partition and its disk show the same bytes at different places.
 pub fn survey(
-    card: &mut Card<'_>,
+    card: &mut IoDriver<'_>,
     journal: &mut Journal,
-    extent: Extent,
+    extent: SurveyExtent,
     shift: i64,
-) -> Result<(Survey, Newer), Stop> {
-    let (mut survey, mut newer) = (Survey::default(), Newer::default());
+) -> Result<(CardSurvey, NewerPlaces), ProbeStop> {
+    let (mut survey, mut newer) = (CardSurvey::default(), NewerPlaces::default());
     let salts = journal.salts().to_vec();
-    let (mut original, mut seen) = (Vec::new(), Ranges::default());
+    let (mut original, mut seen) = (Vec::new(), ByteRanges::default());
     for (whole, part) in parts(journal, extent) {
         card.go_on()?;
         if survey.gives_up(extent) {
@@ -111,18 +111,19 @@ pub fn survey(
 }
 
 /// Places that were read before the test and that it left alone.
-fn untouched(journal: &Journal) -> Vec<Witness> {
+fn untouched(journal: &Journal) -> Vec<BlockFingerprint> {
     let saved = journal.saved();
-    let touched = |w: &&Witness| saved.iter().any(|s| s.offset < w.end() && w.offset < s.offset + s.len);
+    let touched =
+        |w: &&BlockFingerprint| saved.iter().any(|s| s.offset < w.end() && w.offset < s.offset + s.len);
     journal.about().witnesses.iter().filter(|witness| !touched(witness)).copied().collect()
 }
 
 /// Ranges of the journal with the part of each that is looked at. The oldest first: where a place was saved twice, what
 /// counts is what stood there before the test.
-fn parts(journal: &Journal, extent: Extent) -> Vec<(SavedRange, SavedRange)> {
+fn parts(journal: &Journal, extent: SurveyExtent) -> Vec<(SavedRange, SavedRange)> {
     let mut all = journal.saved();
     all.reverse();
-    let (Extent::Sample(wanted) | Extent::Sign(wanted)) = extent else {
+    let (SurveyExtent::Sample(wanted) | SurveyExtent::Sign(wanted)) = extent else {
         return all.into_iter().map(|whole| (whole, whole)).collect();
     };
     let (each, step) = ((wanted / all.len().max(1)).max(1) as u64, all.len().div_ceil(wanted).max(1));
@@ -134,39 +135,39 @@ fn parts(journal: &Journal, extent: Extent) -> Vec<(SavedRange, SavedRange)> {
 }
 
 /// Where a range of the journal is on the card; `None` where it is not on it.
-fn on_card(card: &Card<'_>, start: u64, len: u64, shift: i64) -> Option<u64> {
+fn on_card(card: &IoDriver<'_>, start: u64, len: u64, shift: i64) -> Option<u64> {
     start
         .checked_add_signed(shift)
         .filter(|start| start.checked_add(len).is_some_and(|end| end <= card.bytes()))
 }
 
-impl Survey {
-    fn gives_up(&self, extent: Extent) -> bool {
-        let seen = matches!(extent, Extent::Sign(_)) && self.same + self.ours > 0;
-        seen || extent != Extent::All && self.unread >= UNREAD
+impl CardSurvey {
+    fn gives_up(&self, extent: SurveyExtent) -> bool {
+        let seen = matches!(extent, SurveyExtent::Sign(_)) && self.same + self.ours > 0;
+        seen || extent != SurveyExtent::All && self.unread >= UNREAD
     }
 
     fn read(
         &mut self,
-        card: &mut Card<'_>,
+        card: &mut IoDriver<'_>,
         (start, wanted): (u64, &[u8]),
         (salts, stamped): (&[u64], bool),
-        newer: &mut Newer,
-    ) -> Result<(), Stop> {
+        newer: &mut NewerPlaces,
+    ) -> Result<(), ProbeStop> {
         let end = start + wanted.len() as u64;
-        card.read(extents(start, end, card.block()), Content::Buffer, |extent, _, answer| {
+        card.read(extents(start, end, card.block()), IoContent::Buffer, |extent, _, answer| {
             let from = (extent.offset - start) as usize;
             let wanted = &wanted[from..from + extent.len as usize];
             match answer {
-                Answer::Differs { bytes, .. } => {
+                ReadAnswer::Differs { bytes, .. } => {
                     let before = self.ours;
                     self.count(extent.offset, wanted, bytes, salts, newer);
                     let sectors = u64::from(extent.len) / SECTOR as u64;
                     self.read += sectors;
                     self.unstamped += if stamped { sectors - (self.ours - before) } else { 0 };
                 }
-                Answer::Same => {}
-                Answer::Failed(_) => {
+                ReadAnswer::Same => {}
+                ReadAnswer::Failed(_) => {
                     self.unread += u64::from(extent.len) / SECTOR as u64;
                     self.differing += u64::from(extent.len);
                 }
@@ -177,7 +178,7 @@ impl Survey {
 
     /// What was saved may be a stamp of the run itself: there a fake answers for two addresses, and the place's own
     /// original is in the journal under the other one.
-    fn count(&mut self, start: u64, wanted: &[u8], found: &[u8], salts: &[u64], newer: &mut Newer) {
+    fn count(&mut self, start: u64, wanted: &[u8], found: &[u8], salts: &[u64], newer: &mut NewerPlaces) {
         let sectors = wanted.chunks(SECTOR).zip(found.chunks(SECTOR));
         for ((wanted, found), offset) in sectors.zip((start..).step_by(SECTOR)) {
             let place = SavedRange { offset, len: found.len() as u64 };
@@ -202,13 +203,19 @@ impl Survey {
     }
 
     /// What the test left alone.
-    fn hear(&mut self, card: &mut Card<'_>, witness: Witness, start: u64, salts: &[u64]) -> Result<(), Stop> {
+    fn hear(
+        &mut self,
+        card: &mut IoDriver<'_>,
+        witness: BlockFingerprint,
+        start: u64,
+        salts: &[u64],
+    ) -> Result<(), ProbeStop> {
         let sectors = u64::from(witness.len) / SECTOR as u64;
         card.read(
             extents(start, start + u64::from(witness.len), card.block()),
-            Content::Buffer,
+            IoContent::Buffer,
             |_, _, answer| {
-                let Answer::Differs { bytes, .. } = answer else {
+                let ReadAnswer::Differs { bytes, .. } = answer else {
                     self.unread += sectors;
                     return Ok(());
                 };
@@ -238,7 +245,7 @@ fn is_own(offset: u64, sector: &[u8], salts: &[u64]) -> bool {
 }
 
 /// A journal without the places that hold something of later than the test: those are not put back.
-pub struct Part<'j> {
+pub struct JournalPart<'j> {
     journal: &'j mut Journal,
     /// In the journal's order.
     parts: Vec<SavedRange>,
@@ -246,10 +253,10 @@ pub struct Part<'j> {
     wholes: HashMap<(u64, u64), SavedRange>,
 }
 
-impl<'j> Part<'j> {
+impl<'j> JournalPart<'j> {
     /// What of it lies outside of `spared`.
     pub fn new(journal: &'j mut Journal, spared: &[SavedRange]) -> Self {
-        let mut left_out = Ranges::default();
+        let mut left_out = ByteRanges::default();
         for range in spared {
             left_out.add(range.offset, range.offset + range.len);
         }
@@ -262,11 +269,11 @@ impl<'j> Part<'j> {
                 wholes.insert((part.offset, part.len), whole);
             }
         }
-        Part { journal, parts, wholes }
+        JournalPart { journal, parts, wholes }
     }
 }
 
-impl cardscope_engine::journal::Journal for Part<'_> {
+impl cardscope_engine::journal::JournalWriter for JournalPart<'_> {
     fn save(&mut self, offset: u64, original: &[u8]) -> Result<(), JournalError> {
         self.journal.save(offset, original)
     }
@@ -287,9 +294,9 @@ impl cardscope_engine::journal::Journal for Part<'_> {
         Ok(())
     }
 
-    fn restoring(&mut self, step: Restoring) {
+    fn restoring(&mut self, step: RestoreProgress) {
         // What is spared is not written back.
-        if step == Restoring::Begun || self.parts == self.journal.saved() {
+        if step == RestoreProgress::Begun || self.parts == self.journal.saved() {
             self.journal.restoring(step);
         }
     }
@@ -302,30 +309,30 @@ mod tests {
 
     fn stamp(salt: u64) -> Vec<u8> {
         let mut sector = vec![0; SECTOR];
-        fill(Content::Stamp { salt, generation: 1 }, 4096, &mut sector);
+        fill(IoContent::Stamp { salt, generation: 1 }, 4096, &mut sector);
         sector
     }
 
-    fn counted(wanted: &[u8], found: &[u8]) -> Survey {
-        let mut survey = Survey::default();
-        survey.count(4096, wanted, found, &[7], &mut Newer::default());
+    fn counted(wanted: &[u8], found: &[u8]) -> CardSurvey {
+        let mut survey = CardSurvey::default();
+        survey.count(4096, wanted, found, &[7], &mut NewerPlaces::default());
         survey
     }
 
     #[test]
     fn a_sector_is_as_it_was_or_the_tests_own_or_foreign() {
         let noise: Vec<u8> = (0..SECTOR).map(|i| (i * 7) as u8).collect();
-        let none = Survey::default();
-        let changed = Survey { differing: 512, ..none };
-        assert_eq!(counted(&noise, &noise), Survey { same: 1, ..none });
+        let none = CardSurvey::default();
+        let changed = CardSurvey { differing: 512, ..none };
+        assert_eq!(counted(&noise, &noise), CardSurvey { same: 1, ..none });
         assert_eq!(counted(&[0; SECTOR], &[0; SECTOR]), none, "an empty sector tells nothing");
-        assert_eq!(counted(&noise, &stamp(7)), Survey { ours: 1, ..changed });
-        assert_eq!(counted(&noise, &stamp(8)), Survey { foreign: 1, ..changed }, "another run's");
-        assert_eq!(counted(&noise, &[0; SECTOR]), Survey { foreign: 1, ..changed });
-        let before = Survey { stamped_before: 1, ..none };
+        assert_eq!(counted(&noise, &stamp(7)), CardSurvey { ours: 1, ..changed });
+        assert_eq!(counted(&noise, &stamp(8)), CardSurvey { foreign: 1, ..changed }, "another run's");
+        assert_eq!(counted(&noise, &[0; SECTOR]), CardSurvey { foreign: 1, ..changed });
+        let before = CardSurvey { stamped_before: 1, ..none };
         assert_eq!(counted(&stamp(7), &noise), before, "a stamp of the same seed from before the test");
         let mut alias = vec![0; SECTOR];
-        fill(Content::Stamp { salt: 7, generation: 1 }, 8192, &mut alias);
+        fill(IoContent::Stamp { salt: 7, generation: 1 }, 8192, &mut alias);
         assert_eq!(counted(&alias, &noise), none, "an address for which another one answered");
     }
 
@@ -334,8 +341,8 @@ mod tests {
         let noise: Vec<u8> = (0..SECTOR).map(|i| (i * 7) as u8).collect();
         let wanted = [noise.clone(), noise.clone(), stamp(7), stamp(7), noise.clone()].concat();
         let found = [[1; SECTOR].to_vec(), stamp(7), noise.clone(), stamp(7), noise].concat();
-        let mut newer = Newer::default();
-        Survey::default().count(8192, &wanted, &found, &[7], &mut newer);
+        let mut newer = NewerPlaces::default();
+        CardSurvey::default().count(8192, &wanted, &found, &[7], &mut newer);
         assert_eq!(newer.foreign, [SavedRange { offset: 8192, len: 512 }]);
         assert_eq!(newer.aliases, [SavedRange { offset: 9216, len: 512 }]);
     }

@@ -5,7 +5,7 @@
 //! Each place fills a page of its own: a write that a power cut tears costs that page, and the other one still counts what
 //! the card was overwritten for.
 
-use crate::record::{Entry, HEAD, Head, Kind};
+use crate::record::{HEAD, RangeEntry, RecordHead, RecordKind};
 use std::ops::Range;
 
 /// Bytes of each place: the largest unit in which disks write.
@@ -22,7 +22,7 @@ const SMALLEST: u64 = 4096;
 
 /// What is committed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Tally {
+pub(crate) struct CommittedTally {
     pub(crate) batches: u32,
     /// Ranges of all batches.
     pub(crate) ranges: u32,
@@ -32,15 +32,15 @@ pub(crate) struct Tally {
     map: Vec<u8>,
 }
 
-impl Tally {
+impl CommittedTally {
     /// Nothing, on a card of so many bytes.
     pub(crate) fn of_card(bytes: u64) -> Self {
         let part = bytes.div_ceil(PARTS).next_power_of_two().max(SMALLEST);
-        Tally { batches: 0, ranges: 0, part, map: vec![0; MAP] }
+        CommittedTally { batches: 0, ranges: 0, part, map: vec![0; MAP] }
     }
 
     /// Counts a batch.
-    pub(crate) fn add(&mut self, batch: &[Entry]) {
+    pub(crate) fn add(&mut self, batch: &[RangeEntry]) {
         self.batches += 1;
         self.ranges += batch.len() as u32;
         for entry in batch {
@@ -72,8 +72,8 @@ impl Tally {
 
     /// The whole page.
     pub(crate) fn encode(&self, nonce: u64) -> Vec<u8> {
-        let head = Head {
-            kind: Kind::Tally,
+        let head = RecordHead {
+            kind: RecordKind::Tally,
             payload: MAP as u32,
             offset: self.part,
             len: self.ranges,
@@ -86,9 +86,9 @@ impl Tally {
     }
 
     /// Reads a page whose head and payload have the right checksums.
-    pub(crate) fn decode(head: &Head, map: Vec<u8>) -> Option<Tally> {
+    pub(crate) fn decode(head: &RecordHead, map: Vec<u8>) -> Option<CommittedTally> {
         let valid = map.len() == MAP && head.offset >= SMALLEST;
-        valid.then_some(Tally { batches: head.batch, ranges: head.len, part: head.offset, map })
+        valid.then_some(CommittedTally { batches: head.batch, ranges: head.len, part: head.offset, map })
     }
 }
 
@@ -96,14 +96,14 @@ impl Tally {
 mod tests {
     use super::*;
 
-    fn entry(offset: u64, len: u32) -> Entry {
-        Entry { offset, len, crc: 0, at: 0, fill: None }
+    fn entry(offset: u64, len: u32) -> RangeEntry {
+        RangeEntry { offset, len, crc: 0, at: 0, fill: None }
     }
 
     #[test]
     fn the_map_covers_everything_that_was_saved_on_cards_of_any_size() {
         for bytes in [0, 512, 1 << 20, 64 << 30, 2 << 40] {
-            let mut tally = Tally::of_card(bytes);
+            let mut tally = CommittedTally::of_card(bytes);
             let saved = [(0, 512), (bytes / 3, 1 << 20), (bytes.saturating_sub(4096), 4096)];
             saved.iter().for_each(|(offset, len)| tally.add(&[entry(*offset, *len)]));
             for (offset, len) in saved {
@@ -117,11 +117,11 @@ mod tests {
 
     #[test]
     fn a_page_is_read_as_it_was_written() {
-        let mut tally = Tally::of_card(64 << 30);
+        let mut tally = CommittedTally::of_card(64 << 30);
         tally.add(&[entry(5 << 30, 4096), entry(6 << 30, 4096)]);
         let page = tally.encode(7);
-        let head = Head::decode(&page).unwrap();
+        let head = RecordHead::decode(&page).unwrap();
         assert_eq!((page.len(), head.nonce, tally.place()), (PAGE as usize, 7, PAGE));
-        assert_eq!(Tally::decode(&head, page[HEAD..].to_vec()), Some(tally));
+        assert_eq!(CommittedTally::decode(&head, page[HEAD..].to_vec()), Some(tally));
     }
 }

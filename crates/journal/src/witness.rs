@@ -2,10 +2,10 @@
 //!
 //! Some will lie where the test writes; those are in the journal then, and tell as much.
 
-use crate::record::Witness;
-use cardscope_engine::content::{Content, constant};
-use cardscope_engine::target::{Direction, Io, Plan, Target};
-use cardscope_model::recipe::Path;
+use crate::record::BlockFingerprint;
+use cardscope_engine::content::{IoContent, constant};
+use cardscope_engine::target::{IoDirection, IoRequest, LanePlan, Target};
+use cardscope_model::recipe::KernelPath;
 
 /// Bytes of one witness.
 pub const BYTES: u32 = 4096;
@@ -18,7 +18,7 @@ const SPREAD: u64 = 24;
 pub const WITNESSES: u64 = FIRST + SPREAD;
 
 /// Reads the witnesses; what cannot be read is no witness.
-pub fn look(target: &mut dyn Target) -> Vec<Witness> {
+pub fn look(target: &mut dyn Target) -> Vec<BlockFingerprint> {
     let bytes = target.info().bytes;
     places(bytes).filter_map(|offset| one(target, offset)).collect()
 }
@@ -35,18 +35,25 @@ fn places(bytes: u64) -> impl Iterator<Item = u64> {
     all.into_iter().map(move |block| block * size)
 }
 
-fn one(target: &mut dyn Target, offset: u64) -> Option<Witness> {
+fn one(target: &mut dyn Target, offset: u64) -> Option<BlockFingerprint> {
     let bytes = read(target, offset, BYTES)?;
     let constant = constant(&bytes).is_some();
-    Some(Witness { offset, len: BYTES, crc32c: crc32c::crc32c(&bytes), constant })
+    Some(BlockFingerprint { offset, len: BYTES, crc32c: crc32c::crc32c(&bytes), constant })
 }
 
 /// Reads one range by itself; `None` where it fails.
 fn read(target: &mut dyn Target, offset: u64, len: u32) -> Option<Vec<u8>> {
-    let plan =
-        Plan { depth: 1, block: u64::from(len), path: Path::Direct, sync_each: false, own_buffers: true };
+    let plan = LanePlan {
+        depth: 1,
+        block: u64::from(len),
+        path: KernelPath::Direct,
+        sync_each: false,
+        own_buffers: true,
+    };
     target.plan(&plan).ok()?;
-    target.submit(&Io { slot: 0, direction: Direction::Read, offset, len, content: Content::Buffer }).ok()?;
+    target
+        .submit(&IoRequest { slot: 0, direction: IoDirection::Read, offset, len, content: IoContent::Buffer })
+        .ok()?;
     let mut done = Vec::new();
     // A raised interrupt makes `complete` return early, but nothing may stay in flight.
     while done.is_empty() {

@@ -4,23 +4,23 @@
 use cardscope_model::check::CheckReport;
 use cardscope_model::judged_label::JudgedSpeed;
 use cardscope_model::judged_mark::{
-    ClaimedBy, Form, JudgedMark, MarksMeasured, MarksReport, OtherTest, Outcome, Part,
+    ClaimedBy, JudgedMark, MarkDemand, MarkOutcome, MarksMeasured, MarksReport, OtherTest, TestForm,
 };
-use cardscope_model::report::Tone;
+use cardscope_model::report::NewsTone;
 use cardscope_model::units::three_digits as speed;
 use cardscope_page::figure::{count, listing, sentence, trimmed};
 use cardscope_page::tree::table::Table;
-use cardscope_page::tree::{Block, Fact, Page, fact, failed_ios};
+use cardscope_page::tree::{Page, PageBlock, PageFact, fact, failed_ios};
 use std::borrow::Cow;
 
 /// The judgement of marks, which is a document of its own in the archive.
 pub fn page(report: &MarksReport) -> Page {
     let claimed = || claimed_of(&report.body.marks);
-    let missed = claimed().filter(|judged| judged.outcome == Outcome::Missed).count();
+    let missed = claimed().filter(|judged| judged.outcome == MarkOutcome::Missed).count();
     let (tone, answer) = match (missed, claimed().count()) {
-        (_, 0) => (Tone::Plain, "No mark is claimed.".to_owned()),
-        (0, _) => (Tone::Good, format!("{}.", outcomes(&report.body.marks).join("; "))),
-        (missed, of) => (Tone::Bad, format!("{missed} of {of} marks missed.")),
+        (_, 0) => (NewsTone::Plain, "No mark is claimed.".to_owned()),
+        (0, _) => (NewsTone::Good, format!("{}.", outcomes(&report.body.marks).join("; "))),
+        (missed, of) => (NewsTone::Bad, format!("{missed} of {of} marks missed.")),
     };
     let mut page = Page::new(&report.header.target, tone, answer);
     page.reasons.extend(failed_ios(&report.body.moved));
@@ -31,7 +31,7 @@ pub fn page(report: &MarksReport) -> Page {
 /// The marks that are missed, and by how much where that is one figure: `U3 and V30 missed (19.5 of 30 MB/s)`.
 pub fn missed(report: &CheckReport) -> Option<String> {
     let marks = report.body.marks.as_ref()?;
-    let missed: Vec<&JudgedMark> = claimed_of(marks).filter(|j| j.outcome == Outcome::Missed).collect();
+    let missed: Vec<&JudgedMark> = claimed_of(marks).filter(|j| j.outcome == MarkOutcome::Missed).collect();
     let first = missed.first()?;
     // One figure is of all of them only where they demand the same.
     let demanded = |judged: &JudgedMark| judged.deciding().map(|part| (part.demanded, part.unit.clone()));
@@ -47,7 +47,7 @@ pub fn missed(report: &CheckReport) -> Option<String> {
 const MOST_NAMED: usize = 4;
 
 /// How far a demand is missed: `19.5 of 30 MB/s`.
-fn short_of(part: &Part) -> Option<String> {
+fn short_of(part: &MarkDemand) -> Option<String> {
     Some(format!("{} of {} {}", speed(part.measured?), trimmed(part.demanded, 1), part.unit))
 }
 
@@ -58,17 +58,17 @@ fn claimed_of(found: &MarksMeasured) -> impl Iterator<Item = &JudgedMark> {
 
 /// The marks by their outcome: `met: C10 U3`, `missed: V30`.
 pub fn outcomes(found: &MarksMeasured) -> Vec<String> {
-    let of = |outcome: Outcome, word: &str| {
+    let of = |outcome: MarkOutcome, word: &str| {
         let those = claimed_of(found).filter(|judged| judged.outcome == outcome);
         let names: Vec<String> = those.map(|judged| judged.mark.to_string()).collect();
         (!names.is_empty()).then(|| format!("{word} {}", names.join(" ")))
     };
     [
-        of(Outcome::Missed, "marks missed:"),
-        of(Outcome::Met, "marks met:"),
-        of(Outcome::Borderline, "borderline:"),
-        of(Outcome::NotTested, "not tested (no time):"),
-        of(Outcome::NotTestable, "not testable here:"),
+        of(MarkOutcome::Missed, "marks missed:"),
+        of(MarkOutcome::Met, "marks met:"),
+        of(MarkOutcome::Borderline, "borderline:"),
+        of(MarkOutcome::NotTested, "not tested (no time):"),
+        of(MarkOutcome::NotTestable, "not testable here:"),
     ]
     .into_iter()
     .flatten()
@@ -78,20 +78,20 @@ pub fn outcomes(found: &MarksMeasured) -> Vec<String> {
 }
 
 /// A line of the table: a mark, or a speed that is printed on the card.
-enum Promise<'a> {
+enum PrintedPromise<'a> {
     Mark(&'a JudgedMark),
     Speed(&'a JudgedSpeed),
 }
 
 /// What is promised, each with the figure that decides it; then how it was tested, the class that was measured, and what
 /// other tools print.
-pub fn blocks(found: Option<&MarksMeasured>, speeds: &[JudgedSpeed]) -> Vec<Block> {
-    let marks = found.into_iter().flat_map(claimed_of).map(Promise::Mark);
-    let promises: Vec<Promise<'_>> = marks.chain(speeds.iter().map(Promise::Speed)).collect();
+pub fn blocks(found: Option<&MarksMeasured>, speeds: &[JudgedSpeed]) -> Vec<PageBlock> {
+    let marks = found.into_iter().flat_map(claimed_of).map(PrintedPromise::Mark);
+    let promises: Vec<PrintedPromise<'_>> = marks.chain(speeds.iter().map(PrintedPromise::Speed)).collect();
     let table = Table::of(
         &promises,
         &[
-            ("mark", &Promise::name),
+            ("mark", &PrintedPromise::name),
             ("result", &|promise| promise.result().into_owned()),
             ("measured", &|promise| promise.measured()),
             ("demanded", &|promise| promise.demanded()),
@@ -108,72 +108,72 @@ pub fn blocks(found: Option<&MarksMeasured>, speeds: &[JudgedSpeed]) -> Vec<Bloc
         let others = found.other_tests.iter().map(|test| fact(&test.tool, other(test)));
         class(found).into_iter().chain(method).chain(others).collect()
     });
-    vec![Block::Table(table), Block::Facts(facts)]
+    vec![PageBlock::Table(table), PageBlock::Facts(facts)]
 }
 
-impl Promise<'_> {
+impl PrintedPromise<'_> {
     fn name(&self) -> String {
         match self {
-            Promise::Mark(judged) => judged.mark.to_string(),
-            Promise::Speed(judged) => judged.printed.clone(),
+            PrintedPromise::Mark(judged) => judged.mark.to_string(),
+            PrintedPromise::Speed(judged) => judged.printed.clone(),
         }
     }
 
     fn result(&self) -> Cow<'static, str> {
         let (outcome, borderline) = match self {
-            Promise::Mark(judged) => (judged.outcome, judged.borderline),
-            Promise::Speed(judged) => (judged.outcome, false),
+            PrintedPromise::Mark(judged) => (judged.outcome, judged.borderline),
+            PrintedPromise::Speed(judged) => (judged.outcome, false),
         };
         let word = match outcome {
-            Outcome::Met => "met",
-            Outcome::Missed => "missed",
-            Outcome::Borderline => "borderline",
-            Outcome::NotTested => "not tested",
-            Outcome::NotTestable => "not testable",
+            MarkOutcome::Met => "met",
+            MarkOutcome::Missed => "missed",
+            MarkOutcome::Borderline => "borderline",
+            MarkOutcome::NotTested => "not tested",
+            MarkOutcome::NotTestable => "not testable",
         };
         match (outcome, borderline) {
-            (Outcome::Met | Outcome::Missed, true) => format!("{word}, borderline").into(),
+            (MarkOutcome::Met | MarkOutcome::Missed, true) => format!("{word}, borderline").into(),
             _ => word.into(),
         }
     }
 
     fn measured(&self) -> String {
         match self {
-            Promise::Mark(judged) => shown(judged, |part| part.measured),
-            Promise::Speed(judged) => format!("{} MB/s", speed(judged.measured_mb_s)),
+            PrintedPromise::Mark(judged) => shown(judged, |part| part.measured),
+            PrintedPromise::Speed(judged) => format!("{} MB/s", speed(judged.measured_mb_s)),
         }
     }
 
     fn demanded(&self) -> String {
         match self {
-            Promise::Mark(judged) => shown(judged, |part| Some(part.demanded)),
-            Promise::Speed(judged) => format!("{} MB/s", speed(judged.promised_mb_s)),
+            PrintedPromise::Mark(judged) => shown(judged, |part| Some(part.demanded)),
+            PrintedPromise::Speed(judged) => format!("{} MB/s", speed(judged.promised_mb_s)),
         }
     }
 
     fn by(&self) -> String {
         match self {
-            Promise::Mark(judged) => {
+            PrintedPromise::Mark(judged) => {
                 judged.deciding().map_or_else(|| untested(judged), |part| part.what.clone())
             }
-            Promise::Speed(judged) => format!("{}: {}", judged.does(), judged.because),
+            PrintedPromise::Speed(judged) => format!("{}: {}", judged.does(), judged.because),
         }
     }
 
     fn claimed_by(&self) -> &'static str {
         match self {
-            Promise::Mark(judged) => by(judged),
-            Promise::Speed(_) => "label",
+            PrintedPromise::Mark(judged) => by(judged),
+            PrintedPromise::Speed(_) => "label",
         }
     }
 }
 
 /// The highest mark of each letter that the card reaches, and letters for which there was no time.
-fn class(found: &MarksMeasured) -> Option<Fact> {
+fn class(found: &MarksMeasured) -> Option<PageFact> {
     let reached: Vec<String> = found.highest.iter().filter_map(|h| h.mark).map(|m| m.to_string()).collect();
     let untested = |letter: char| {
         let mut of_letter = found.judged.iter().filter(|judged| judged.mark.letter() == letter);
-        of_letter.all(|judged| judged.outcome == Outcome::NotTested)
+        of_letter.all(|judged| judged.outcome == MarkOutcome::NotTested)
     };
     let open: Vec<String> =
         found.highest.iter().filter(|h| untested(h.letter)).map(|h| h.letter.to_string()).collect();
@@ -181,16 +181,16 @@ fn class(found: &MarksMeasured) -> Option<Fact> {
     (!reached.is_empty()).then(|| fact("measured class", reached.join(" ") + &open))
 }
 
-fn method(form: Form) -> &'static str {
+fn method(form: TestForm) -> &'static str {
     match form {
-        Form::Short => {
+        TestForm::Short => {
             "short form of the specification: data kept, seconds instead of ten minutes, card as found, area not \
              written first"
         }
-        Form::Volumes => {
+        TestForm::Volumes => {
             "volumes of the specification (1 GiB, 256 MiB), in seconds instead of ten minutes, card not filled to 75 %"
         }
-        Form::Specification => {
+        TestForm::Specification => {
             "conditions of the specification: card filled to 75 %, 256 MiB, ten minutes of writes and ten of reads"
         }
     }
@@ -208,13 +208,14 @@ fn other(test: &OtherTest) -> String {
 
 /// Why a mark was not tested; the figures of what was measured all the same stand among the details.
 fn untested(judged: &JudgedMark) -> String {
-    let why =
-        |part: &Part| part.because.as_ref().filter(|why| judged.because.starts_with(why.as_str())).cloned();
+    let why = |part: &MarkDemand| {
+        part.because.as_ref().filter(|why| judged.because.starts_with(why.as_str())).cloned()
+    };
     judged.parts.iter().find_map(why).unwrap_or_else(|| judged.because.clone())
 }
 
 /// Every figure of each claimed mark.
-pub fn details(found: Option<&MarksMeasured>) -> Vec<Fact> {
+pub fn details(found: Option<&MarksMeasured>) -> Vec<PageFact> {
     let claimed = found.into_iter().flat_map(claimed_of);
     claimed.map(|judged| fact(&judged.mark.to_string(), figures_of(judged))).collect()
 }
@@ -229,8 +230,8 @@ fn by(judged: &JudgedMark) -> &'static str {
 }
 
 /// A number of the demand that decides, with its unit.
-fn shown(judged: &JudgedMark, of: impl Fn(&Part) -> Option<f64>) -> String {
-    let figure = |part: &Part| Some(format!("{} {}", speed(of(part)?), part.unit));
+fn shown(judged: &JudgedMark, of: impl Fn(&MarkDemand) -> Option<f64>) -> String {
+    let figure = |part: &MarkDemand| Some(format!("{} {}", speed(of(part)?), part.unit));
     judged.deciding().and_then(figure).unwrap_or_default()
 }
 
@@ -243,23 +244,23 @@ fn figures_of(judged: &JudgedMark) -> String {
 /// Speeds and rates that the reason does not name yet. Single times have limits so wide that nearly every card keeps
 /// them: they are named where they are the reason.
 fn others(judged: &JudgedMark) -> impl Iterator<Item = String> {
-    let new = |part: &&Part| part.unit != "ms" && !judged.because.contains(&part.what);
-    judged.parts.iter().filter(new).filter_map(Part::figure)
+    let new = |part: &&MarkDemand| part.unit != "ms" && !judged.because.contains(&part.what);
+    judged.parts.iter().filter(new).filter_map(MarkDemand::figure)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn part(what: &str, measured: f64, unit: &str, demanded: f64) -> Part {
-        Part {
+    fn part(what: &str, measured: f64, unit: &str, demanded: f64) -> MarkDemand {
+        MarkDemand {
             what: what.to_owned(),
             demanded,
             measured: Some(measured),
             at_best: None,
             without_queue: None,
             unit: unit.to_owned(),
-            outcome: Outcome::Met,
+            outcome: MarkOutcome::Met,
             margin: None,
             borderline: false,
             confidence: 0.9,
@@ -267,7 +268,7 @@ mod tests {
         }
     }
 
-    fn judged(mark: &str, outcome: Outcome, because: &str, parts: Vec<Part>) -> JudgedMark {
+    fn judged(mark: &str, outcome: MarkOutcome, because: &str, parts: Vec<MarkDemand>) -> JudgedMark {
         JudgedMark {
             mark: mark.parse().unwrap(),
             claimed_by: vec![ClaimedBy::Card],
@@ -286,7 +287,7 @@ mod tests {
         let read = part("single read of 4 KiB, median", 1.2, "ms", 12.0);
         let because = worst.figure().unwrap();
         insta::assert_snapshot!(
-            figures_of(&judged("C10", Outcome::Missed, &because, vec![worst, read])),
+            figures_of(&judged("C10", MarkOutcome::Missed, &because, vec![worst, read])),
             @"writing 512 KiB in order, worst 4 MiB: 8.9 MB/s (needs 10.0)"
         );
     }
@@ -294,13 +295,13 @@ mod tests {
     #[test]
     fn rates_stand_with_the_queue_and_without_it() {
         let sustained = part("sustained writing over 16 MiB", 41.0, "MB/s", 10.0);
-        let reads = Part {
+        let reads = MarkDemand {
             without_queue: Some(2130.0),
             ..part("random 4 KiB reads over 256 MiB, queue depth 32", 4510.0, "IOPS", 4000.0)
         };
         let because = reads.figure().unwrap();
         insta::assert_snapshot!(
-            figures_of(&judged("A2", Outcome::Met, &because, vec![sustained, reads])),
+            figures_of(&judged("A2", MarkOutcome::Met, &because, vec![sustained, reads])),
             @"random 4 KiB reads over 256 MiB, queue depth 32: 4510 IOPS (2130 without it) (needs 4000); sustained writing over 16 MiB: 41.0 MB/s (needs 10.0)"
         );
     }

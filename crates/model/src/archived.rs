@@ -1,7 +1,7 @@
 //! What an archive keeps ready of its cards, before their runs are read: lists, comparisons and rankings begin with it.
 
-use crate::card::{CardFacts, Price};
-use crate::report::Tone;
+use crate::card::{CardFacts, CardPrice};
+use crate::report::NewsTone;
 use crate::setting::Setting;
 use crate::test_name::TestName;
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ pub struct StoredCard {
     pub facts: CardFacts,
     /// What was last paid for it.
     #[serde(skip)]
-    pub price: Option<Price>,
+    pub price: Option<CardPrice>,
     /// When: `YYYY`, `YYYY-MM` or `YYYY-MM-DD`.
     #[serde(skip)]
     pub priced: Option<String>,
@@ -62,7 +62,7 @@ pub struct CardOverview {
     /// Its newest verdict.
     pub verdict: Option<NewestVerdict>,
     /// What was last paid for it.
-    pub price: Option<Price>,
+    pub price: Option<CardPrice>,
     /// That for a GB (10^9 bytes).
     pub per_gb: Option<f64>,
     /// Units that were tested.
@@ -94,7 +94,7 @@ pub struct NewestVerdict {
     /// The word in capitals that it begins with.
     pub word: String,
     /// How good it is.
-    pub tone: Tone,
+    pub tone: NewsTone,
     /// The session.
     pub session: String,
 }
@@ -119,7 +119,7 @@ pub struct SessionOverview {
     /// `complete`, `interrupted`, `failed`, `running`, or `crashed` where its process ended without a word.
     pub state: String,
     /// How good its answer is.
-    pub tone: Tone,
+    pub tone: NewsTone,
     /// The session of the check that it is a part of.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub part_of: Option<String>,

@@ -6,7 +6,7 @@
 
 pub mod fit;
 
-use crate::units::{BinarySize, Capacity, GIB};
+use crate::units::{BinarySize, ExactCapacity, GIB};
 use serde::{Deserialize, Serialize};
 
 /// Odd parts up to here are taken apart into primes; no card's is larger.
@@ -40,7 +40,7 @@ impl CapacityView {
             gb: bytes as f64 / 1e9,
             gib: bytes as f64 / GIB as f64,
             nominal: nominal(bytes),
-            text: Capacity(bytes).to_string(),
+            text: ExactCapacity(bytes).to_string(),
         }
     }
 }
@@ -70,7 +70,7 @@ fn nominal_power(bytes: u64) -> Option<u32> {
 
 /// A capacity as a power of two times an odd rest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Factors {
+pub struct CapacityFactors {
     /// `2^20 × 15271`.
     pub text: String,
     /// Exponent of the power of two.
@@ -86,13 +86,13 @@ pub struct Factors {
 }
 
 /// Takes a capacity apart; `None` for 0.
-pub fn factor(bytes: u64) -> Option<Factors> {
+pub fn factor(bytes: u64) -> Option<CapacityFactors> {
     if bytes == 0 {
         return None;
     }
     let power_of_two = bytes.trailing_zeros();
     let (power_of_two_bytes, odd) = (1u64 << power_of_two, bytes >> power_of_two);
-    Some(Factors {
+    Some(CapacityFactors {
         text: format!("2^{power_of_two} × {odd}"),
         power_of_two,
         power_of_two_bytes,

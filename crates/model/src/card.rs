@@ -163,7 +163,7 @@ fn nominal(bytes: u64) -> String {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Price {
+pub struct CardPrice {
     /// How much.
     pub amount: f64,
     /// In which currency, as ISO 4217 writes it: `EUR`.
@@ -193,7 +193,7 @@ pub enum EventKind {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Event {
+pub struct CardEvent {
     /// When: `YYYY`, `YYYY-MM` or `YYYY-MM-DD`; `None` where nobody remembers.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub date: Option<String>,
@@ -201,7 +201,7 @@ pub struct Event {
     pub kind: EventKind,
     /// What was paid.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub price: Option<Price>,
+    pub price: Option<CardPrice>,
     /// What else was in the box, who sold it, how it failed …
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub note: Option<String>,

@@ -1,17 +1,17 @@
 //! What is known of a card beside the name on it: its controller and link, the temperatures at which it acts and those that it
 //! reached, the geometry of its flash. Gathered from what it said of itself, from logs of other tools and from maps.
 
-use crate::card_map::Geometry;
-use crate::card_map::property::Status;
+use crate::card_map::FlashGeometry;
+use crate::card_map::property::PropertyStatus;
 use crate::condition::Condition;
-use crate::sustain::Limits;
+use crate::sustain::TemperatureLimits;
 use cardscope_sd::bus::PcieLink;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Temperatures of a card in use, in °C.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Temperatures {
+pub struct CardTemperatures {
     /// How it was cooled, where known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cooling: Option<String>,
@@ -32,13 +32,13 @@ pub struct CardDetails {
     pub pcie_link: Option<String>,
     /// Temperatures at which it acts.
     #[serde(skip_serializing_if = "is_default", default)]
-    pub limits: Limits,
+    pub limits: TemperatureLimits,
     /// Temperatures that it had, by cooling.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub temperatures: Vec<Temperatures>,
+    pub temperatures: Vec<CardTemperatures>,
     /// Geometry of its flash.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub geometry: Option<Geometry>,
+    pub geometry: Option<FlashGeometry>,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -67,10 +67,10 @@ impl CardDetails {
     }
 
     /// Takes over a geometry; one in which nothing was tested says nothing.
-    pub fn add_geometry(&mut self, found: Geometry) {
+    pub fn add_geometry(&mut self, found: FlashGeometry) {
         let open = [&found.open_blocks.linear, &found.open_blocks.random].map(|open| open.status);
         let units = [&found.page_bytes, &found.erase_block_bytes].map(|unit| unit.status);
-        if open.into_iter().chain(units).any(|status| status != Status::NotTested) {
+        if open.into_iter().chain(units).any(|status| status != PropertyStatus::NotTested) {
             self.geometry = Some(found);
         }
     }
@@ -92,7 +92,7 @@ impl CardDetails {
                 known.idle_c = pick(known.idle_c, idle_c, f64::min);
                 known.peak_c = pick(known.peak_c, peak_c, f64::max);
             }
-            None => self.temperatures.push(Temperatures { cooling, idle_c, peak_c }),
+            None => self.temperatures.push(CardTemperatures { cooling, idle_c, peak_c }),
         }
     }
 }
@@ -127,8 +127,8 @@ fn controller(device: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::card_map::property::{Evidence, Property};
-    use crate::condition::Origin;
+    use crate::card_map::property::{Property, PropertyEvidence};
+    use crate::condition::ConditionOrigin;
     use serde_json::json;
 
     #[test]
@@ -140,7 +140,7 @@ mod tests {
             "lspci": { "device": "Non-Volatile memory controller: Acme Device 1234 (prog-if 02 [NVM Express])" },
         }));
         details.add_said(&json!({ "cid": {} }));
-        let Limits { tmpth_celsius, tmt1_celsius, tmt2_celsius, .. } = details.limits;
+        let TemperatureLimits { tmpth_celsius, tmt1_celsius, tmt2_celsius, .. } = details.limits;
         assert_eq!([tmpth_celsius, tmt1_celsius, tmt2_celsius], [83.0, 81.0, 85.0].map(Some));
         assert_eq!(details.pcie_link.as_deref(), Some("PCIe 3.0 x1"));
         assert_eq!(details.controller.as_deref(), Some("Acme Device 1234"));
@@ -150,7 +150,7 @@ mod tests {
     fn a_card_has_its_lowest_start_and_its_peak_under_each_cooling() {
         let mut details = CardDetails::default();
         let mut passive = Condition::default();
-        passive.set("cooling", "passive", Origin::Stated);
+        passive.set("cooling", "passive", ConditionOrigin::Stated);
         details.add_temperatures(&passive, Some(22.0), Some(71.0));
         details.add_temperatures(&passive, Some(20.0), Some(82.0));
         details.add_temperatures(&Condition::default(), None, Some(41.0));
@@ -164,7 +164,7 @@ mod tests {
     fn temperatures_that_a_page_states_beside_its_charts_are_the_cards() {
         let noted = |note: &str| {
             let mut condition = Condition::default();
-            condition.set("note", note, Origin::Read);
+            condition.set("note", note, ConditionOrigin::Read);
             let mut details = CardDetails::default();
             details.add_noted(&condition);
             details.temperatures.first().map(|heat| (heat.idle_c, heat.peak_c))
@@ -182,9 +182,9 @@ mod tests {
     #[test]
     fn a_geometry_in_which_nothing_was_tested_takes_no_place() {
         let mut details = CardDetails::default();
-        let unit = Property::measured(4 << 20, 0.99, Evidence::default());
-        details.add_geometry(Geometry { erase_block_bytes: unit.clone(), ..Geometry::default() });
-        details.add_geometry(Geometry::default());
+        let unit = Property::measured(4 << 20, 0.99, PropertyEvidence::default());
+        details.add_geometry(FlashGeometry { erase_block_bytes: unit.clone(), ..FlashGeometry::default() });
+        details.add_geometry(FlashGeometry::default());
         assert_eq!(details.geometry.unwrap().erase_block_bytes, unit);
     }
 }

@@ -1,6 +1,6 @@
 //! Doubts about a result: each is stored with it and rendered in one place.
 
-use crate::units::Speed;
+use crate::units::SpeedMbS;
 use crate::verify::io_error::IoCounts;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -53,8 +53,8 @@ pub enum Caveat {
     /// Speed above what the bus can carry: a cache or a wrong unit, not the card.
     #[error(
         "{} is more than the bus carries ({}): a cache of this computer answered, not the card",
-        Speed(*mb_s),
-        Speed(*ceiling_mb_s)
+        SpeedMbS(*mb_s),
+        SpeedMbS(*ceiling_mb_s)
     )]
     AboveBusCeiling {
         /// Speed measured.
@@ -117,15 +117,15 @@ impl Caveat {
 pub(crate) fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Caveat>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum Doubt {
+    enum CaveatText {
         Coded(Caveat),
         Sentence(String),
     }
-    let doubts = Vec::<Doubt>::deserialize(from)?.into_iter();
+    let doubts = Vec::<CaveatText>::deserialize(from)?.into_iter();
     Ok(doubts
         .map(|doubt| match doubt {
-            Doubt::Coded(caveat) => caveat,
-            Doubt::Sentence(text) => Caveat::Other { text },
+            CaveatText::Coded(caveat) => caveat,
+            CaveatText::Sentence(text) => Caveat::Other { text },
         })
         .collect())
 }

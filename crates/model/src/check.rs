@@ -5,7 +5,7 @@ use crate::identity::Identity;
 use crate::job::JobScore;
 use crate::judged_label::JudgedSpeed;
 use crate::judged_mark::MarksMeasured;
-use crate::report::{Body, ExitStatus, Moved, Report};
+use crate::report::{ExitStatus, IoTotals, Report, ReportBody};
 use crate::result::{NotMeasured, TestResult};
 use crate::sustain;
 use crate::verify::{SURE, Verdict, VerifyReport};
@@ -25,7 +25,7 @@ pub enum PartState {
 
 /// A part of the visit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Part {
+pub struct CheckPart {
     /// `info`, `verify`, `bench`, `map`, `marks`, `sustain`.
     pub part: String,
     /// What became of it.
@@ -41,7 +41,7 @@ pub struct Part {
 
 /// The whole visit.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Visit {
+pub struct CheckResult {
     /// Is the card what it says: the verdict of `verify`.
     pub verdict: Verdict,
     /// 0 to 1.
@@ -56,9 +56,9 @@ pub struct Visit {
     pub budget_s: f64,
     /// Bytes moved, and the time it took.
     #[serde(flatten)]
-    pub moved: Moved,
+    pub moved: IoTotals,
     /// The parts, in the order in which they were done.
-    pub parts: Vec<Part>,
+    pub parts: Vec<CheckPart>,
     /// What the card says of itself.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub identity: Option<Identity>,
@@ -81,15 +81,15 @@ pub struct Visit {
     pub printed_speeds: Vec<JudgedSpeed>,
     /// What becomes of it when it is used for a while.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub sustain: Option<sustain::Measured>,
+    pub sustain: Option<sustain::MeasuredRun>,
     /// What it is good for.
     pub jobs: Vec<JobScore>,
 }
 
 /// The document of `check`.
-pub type CheckReport = Report<Visit>;
+pub type CheckReport = Report<CheckResult>;
 
-impl Body for Visit {
+impl ReportBody for CheckResult {
     fn reader_is_suspect(&mut self) {
         (self.verdict, self.confidence, self.usable_bytes) = (Verdict::ReaderSuspect, SURE, None);
     }
@@ -110,7 +110,7 @@ impl Body for Visit {
         self.verdict.exit_status(self.confidence)
     }
 
-    fn moved(&mut self) -> Option<&mut Moved> {
+    fn moved(&mut self) -> Option<&mut IoTotals> {
         Some(&mut self.moved)
     }
 }

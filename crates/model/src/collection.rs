@@ -3,7 +3,7 @@
 
 use crate::builtin_files;
 use crate::condition::Condition;
-use crate::log::Log;
+use crate::log::CardLog;
 use crate::named::BuiltinFiles;
 use crate::run::Run;
 use crate::session_file::{FileRun, SessionFile};
@@ -23,21 +23,21 @@ pub struct CollectionError(String);
 
 /// A report and its cards.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Collected {
+pub struct CollectedReport {
     /// Its short name: `microsd-express-2025`.
     pub name: String,
     /// The report's title and date.
     pub title: String,
     /// A log for each session.
-    pub logs: Vec<Log>,
+    pub logs: Vec<CardLog>,
 }
 
 /// Reads the reports that are built into the program.
 ///
 /// # Errors
 /// If a file is wrong; a test holds that none is.
-pub fn builtin() -> Result<Vec<Collected>, CollectionError> {
-    let mut reports: Vec<Collected> = Vec::new();
+pub fn builtin() -> Result<Vec<CollectedReport>, CollectionError> {
+    let mut reports: Vec<CollectedReport> = Vec::new();
     for (_, text) in COLLECTION.files {
         let file: SessionFile = serde_json::from_str(text).map_err(|e| CollectionError(e.to_string()))?;
         let name = file.target.clone();
@@ -47,7 +47,7 @@ pub fn builtin() -> Result<Vec<Collected>, CollectionError> {
             Some(report) => report.logs.push(log),
             None => {
                 let title = title.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned();
-                reports.push(Collected { name, title, logs: vec![log] });
+                reports.push(CollectedReport { name, title, logs: vec![log] });
             }
         }
     }
@@ -55,12 +55,12 @@ pub fn builtin() -> Result<Vec<Collected>, CollectionError> {
 }
 
 /// The log of a session with its runs, and with who says what of the condition.
-fn log(file: SessionFile) -> Option<Log> {
+fn log(file: SessionFile) -> Option<CardLog> {
     let mut condition = Condition::default();
     for (word, value) in file.condition.iter() {
         condition.set(word, value, *file.origins.get(word)?);
     }
-    Some(Log { condition, runs: file.runs.into_iter().map(run).collect(), ..file.log? })
+    Some(CardLog { condition, runs: file.runs.into_iter().map(run).collect(), ..file.log? })
 }
 
 fn run(run: FileRun) -> Run {

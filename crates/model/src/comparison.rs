@@ -5,7 +5,7 @@ use crate::card::CardFacts;
 use crate::card_details::CardDetails;
 use crate::finding::Finding;
 use crate::result::ToolPrints;
-use crate::run::Percentiles;
+use crate::run::LatencyPercentiles;
 use crate::setting::Setting;
 use crate::statistics::distinct;
 use crate::test_name::TestName;
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, HashSet};
 
 /// One column of a comparison: a card, or one of its settings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct ComparedEntry {
     /// How it is called here: the card's title, with what tells it from its neighbours.
     pub name: String,
     /// The card's name in the archive.
@@ -101,7 +101,7 @@ pub const NOTICED: f64 = 0.03;
 /// What can be said of two entries in one test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum PairVerdict {
     /// The first is faster.
     FirstFaster,
     /// The second is faster.
@@ -116,7 +116,7 @@ pub enum Verdict {
 /// called likely is right in 80 to 95 of 100 cases, and almost certain in at least 95 (`docs/comparing.md`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Grade {
+pub enum ChanceGrade {
     /// Below 60 %.
     #[default]
     Even,
@@ -128,14 +128,14 @@ pub enum Grade {
     AlmostCertain,
 }
 
-impl Grade {
+impl ChanceGrade {
     /// Of a chance from 0 to 1.
-    pub fn of(chance: f64) -> Grade {
+    pub fn of(chance: f64) -> ChanceGrade {
         match chance {
-            c if c > 0.95 => Grade::AlmostCertain,
-            c if c >= 0.8 => Grade::Likely,
-            c if c >= 0.6 => Grade::Leans,
-            _ => Grade::Even,
+            c if c > 0.95 => ChanceGrade::AlmostCertain,
+            c if c >= 0.8 => ChanceGrade::Likely,
+            c if c >= 0.6 => ChanceGrade::Leans,
+            _ => ChanceGrade::Even,
         }
     }
 }
@@ -153,7 +153,7 @@ pub struct LevelPair {
 
 /// Two entries in one test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Pair {
+pub struct ComparedPair {
     /// Number of the first entry, from 0.
     pub first: usize,
     /// Number of the second.
@@ -170,14 +170,14 @@ pub struct Pair {
     pub probability_notable: f64,
     /// What that chance is called.
     #[serde(default)]
-    pub grade: Grade,
+    pub grade: ChanceGrade,
     /// Difference in percent of the first.
     pub percent: f64,
     /// Probability of such a difference by chance alone, after correction for the number of tests of these two; `None`
     /// where one has too few runs.
     pub p: Option<f64>,
     /// What can be said.
-    pub verdict: Verdict,
+    pub verdict: PairVerdict,
     /// Further runs of each that would probably settle it, where it is not settled.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub more_runs: Option<u32>,
@@ -208,7 +208,7 @@ pub struct CardRemark {
 
 /// How far the cards lie apart in one test, each over its largest area.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Apart {
+pub struct TestRange {
     /// The test.
     pub test: TestName,
     /// Where a recipe has the same test twice.
@@ -253,7 +253,7 @@ impl AreaEffect {
 
 /// One entry over all tests that all entries were measured in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Overall {
+pub struct OverallFactor {
     /// Its name.
     pub name: String,
     /// Geometric mean, over the tests, of its usual speed over that of the best entry; 1 for the best.
@@ -289,7 +289,7 @@ pub struct CoolingGain {
 /// What it is worth to change that by which the cards were divided, over the cards that were measured both ways and otherwise
 /// alike.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Change {
+pub struct ChangeEffect {
     /// The slower value.
     pub from: String,
     /// The faster one.
@@ -334,7 +334,7 @@ pub struct ComparedTest {
     /// Its figures, by entry; `None` where it was not measured.
     pub spreads: Vec<Option<Spread>>,
     /// All pairs that were both measured.
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<ComparedPair>,
 }
 
 /// Latencies of one test of one entry over its runs, in microseconds.
@@ -345,8 +345,8 @@ pub struct EntryLatency {
     /// Mean of the runs' means.
     pub mean_us: f64,
     /// Mean of the runs' percentiles, where they are known.
-    #[serde(skip_serializing_if = "Percentiles::is_unknown", default)]
-    pub percentiles_us: Percentiles,
+    #[serde(skip_serializing_if = "LatencyPercentiles::is_unknown", default)]
+    pub percentiles_us: LatencyPercentiles,
     /// Longest of all runs, where known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub max_us: Option<f64>,
@@ -366,7 +366,7 @@ pub struct ComparedLatency {
 
 /// Something besides the card that is not the same for all entries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Differs {
+pub struct SettingDifference {
     /// What: a word of the condition, `recipe`, `test size`, `runs`.
     pub what: String,
     /// Its value by entry: several where an entry mixes them, `None` where unknown.
@@ -377,7 +377,7 @@ pub struct Differs {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     /// What is compared.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ComparedEntry>,
     /// By which words the cards were divided, if they were, with commas between them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub by: Option<String>,
@@ -385,13 +385,13 @@ pub struct Comparison {
     pub tests: Vec<ComparedTest>,
     /// All tests together, the best entry first; empty where no test was run on all.
     #[serde(default)]
-    pub overall: Vec<Overall>,
+    pub overall: Vec<OverallFactor>,
     /// A remark on each card.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub remarks: Vec<CardRemark>,
     /// How far three cards or more lie apart, by test.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub apart: Vec<Apart>,
+    pub apart: Vec<TestRange>,
     /// What a large test area does to the cards that were also measured over a small one.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub areas: Vec<AreaEffect>,
@@ -400,12 +400,12 @@ pub struct Comparison {
     pub cooling: Vec<CoolingGain>,
     /// What each change is worth of that by which the cards were divided.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub changes: Vec<Change>,
+    pub changes: Vec<ChangeEffect>,
     /// Latencies of the tests whose sources say them.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub latencies: Vec<ComparedLatency>,
     /// What differs besides the card.
-    pub differs: Vec<Differs>,
+    pub differs: Vec<SettingDifference>,
     /// Conclusions and doubts.
     pub findings: Vec<Finding>,
     /// What else is known of the cards, by their name in the archive.
@@ -413,7 +413,7 @@ pub struct Comparison {
     pub details: BTreeMap<String, CardDetails>,
 }
 
-impl Entry {
+impl ComparedEntry {
     /// What its bus carries, in MB/s (10^6); `None` where that is unknown, or its runs were made on different ones.
     pub fn bus_ceiling_mb_s(&self) -> Option<f64> {
         match distinct(self.settings.iter().map(|setting| setting.value("bus_mode"))).len() {

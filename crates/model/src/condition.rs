@@ -47,7 +47,7 @@ pub fn in_words(word: &str) -> String {
 /// Who says that a condition holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Origin {
+pub enum ConditionOrigin {
     /// Read from the system.
     Read,
     /// Stated by the user (`--condition`).
@@ -62,7 +62,7 @@ pub enum Origin {
 pub struct Condition {
     values: BTreeMap<String, String>,
     #[serde(skip)]
-    origins: BTreeMap<String, Origin>,
+    origins: BTreeMap<String, ConditionOrigin>,
 }
 
 /// A condition that could not be read.
@@ -79,7 +79,7 @@ pub enum ConditionError {
 
 impl Condition {
     /// Records a value, replacing an earlier one of the same word.
-    pub fn set(&mut self, word: &str, value: impl Into<String>, origin: Origin) {
+    pub fn set(&mut self, word: &str, value: impl Into<String>, origin: ConditionOrigin) {
         self.values.insert(word.to_owned(), value.into());
         self.origins.insert(word.to_owned(), origin);
     }
@@ -95,7 +95,7 @@ impl Condition {
     }
 
     /// Who says so; stored conditions have forgotten it and answer `None`.
-    pub fn origin(&self, word: &str) -> Option<Origin> {
+    pub fn origin(&self, word: &str) -> Option<ConditionOrigin> {
         self.origins.get(word).copied()
     }
 
@@ -117,7 +117,7 @@ impl Condition {
     pub fn state(&mut self, text: &str) -> Result<(), ConditionError> {
         let (key, value) = text.split_once('=').ok_or_else(|| ConditionError::Shape(text.to_owned()))?;
         let word = word(key).ok_or_else(|| ConditionError::Word(key.to_owned()))?;
-        self.set(word, value, Origin::Stated);
+        self.set(word, value, ConditionOrigin::Stated);
         Ok(())
     }
 }
@@ -136,7 +136,7 @@ mod tests {
     fn a_stated_condition_is_kept_with_its_origin() {
         let mut c = Condition::default();
         c.state("cooling=passive").unwrap();
-        assert_eq!((c.get("cooling"), c.origin("cooling")), (Some("passive"), Some(Origin::Stated)));
+        assert_eq!((c.get("cooling"), c.origin("cooling")), (Some("passive"), Some(ConditionOrigin::Stated)));
         c.state("clock=100 MHz").unwrap();
         assert_eq!(c.get("board_clock"), Some("100 MHz"));
     }

@@ -1,6 +1,6 @@
 //! The document of `doctor`: whether this computer is fit to measure, point by point.
 
-use crate::report::{Document, ExitStatus};
+use crate::report::{ExitStatus, ReportDocument};
 use crate::worded;
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ worded! {
     /// How a point stands.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
     #[serde(rename_all = "lowercase")]
-    pub enum State: word {
+    pub enum PointState: word {
         /// As it should be.
         Ok = "ok",
         /// It cannot be told here.
@@ -23,7 +23,7 @@ worded! {
 /// Groups of points, in the order in which they are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Topic {
+pub enum DoctorTopic {
     /// What this user may do.
     Rights,
     /// How the processor is clocked and sleeps, and what else runs on it.
@@ -48,13 +48,13 @@ pub enum Topic {
 
 /// One point.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Point {
+pub struct DoctorPoint {
     /// In words that stay the same: `io-uring`, `reader-bus`.
     pub point: String,
     /// Its group.
-    pub topic: Topic,
+    pub topic: DoctorTopic,
     /// How it stands.
-    pub state: State,
+    pub state: PointState,
     /// The device that it is about, if it is about one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub device: Option<String>,
@@ -69,23 +69,23 @@ pub struct Point {
 
 /// A point before anything was seen of it.
 #[derive(Debug, Clone, Copy)]
-pub struct Question<'a> {
-    topic: Topic,
+pub struct DoctorQuestion<'a> {
+    topic: DoctorTopic,
     point: &'a str,
     why: &'a str,
 }
 
-impl Topic {
+impl DoctorTopic {
     /// The question behind a point of this topic, and why it matters.
-    pub const fn asks<'a>(self, point: &'a str, why: &'a str) -> Question<'a> {
-        Question { topic: self, point, why }
+    pub const fn asks<'a>(self, point: &'a str, why: &'a str) -> DoctorQuestion<'a> {
+        DoctorQuestion { topic: self, point, why }
     }
 }
 
-impl Question<'_> {
+impl DoctorQuestion<'_> {
     /// The point, as it stands by what was seen; nothing need be done about it.
-    pub fn is(&self, state: State, seen: impl Into<String>) -> Point {
-        Point {
+    pub fn is(&self, state: PointState, seen: impl Into<String>) -> DoctorPoint {
+        DoctorPoint {
             point: self.point.to_owned(),
             topic: self.topic,
             state,
@@ -97,35 +97,35 @@ impl Question<'_> {
     }
 
     /// The point as it should be.
-    pub fn ok(&self, seen: impl Into<String>) -> Point {
-        self.is(State::Ok, seen)
+    pub fn ok(&self, seen: impl Into<String>) -> DoctorPoint {
+        self.is(PointState::Ok, seen)
     }
 
     /// The point where it cannot be told.
-    pub fn unknown(&self, seen: impl Into<String>) -> Point {
-        self.is(State::Unknown, seen)
+    pub fn unknown(&self, seen: impl Into<String>) -> DoctorPoint {
+        self.is(PointState::Unknown, seen)
     }
 
     /// The point where results will suffer, and what to do.
-    pub fn warn(&self, seen: impl Into<String>, advice: impl Into<String>) -> Point {
-        self.is(State::Warn, seen).advise(advice)
+    pub fn warn(&self, seen: impl Into<String>, advice: impl Into<String>) -> DoctorPoint {
+        self.is(PointState::Warn, seen).advise(advice)
     }
 
     /// The point where results will be wrong, and what to do.
-    pub fn fail(&self, seen: impl Into<String>, advice: impl Into<String>) -> Point {
-        self.is(State::Fail, seen).advise(advice)
+    pub fn fail(&self, seen: impl Into<String>, advice: impl Into<String>) -> DoctorPoint {
+        self.is(PointState::Fail, seen).advise(advice)
     }
 }
 
-impl Point {
+impl DoctorPoint {
     /// Adds what to do about it.
-    pub fn advise(mut self, advice: impl Into<String>) -> Point {
+    pub fn advise(mut self, advice: impl Into<String>) -> DoctorPoint {
         self.advice = Some(advice.into());
         self
     }
 
     /// Names the device that it is about.
-    pub fn about(mut self, device: &str) -> Point {
+    pub fn about(mut self, device: &str) -> DoctorPoint {
         self.device = Some(device.to_owned());
         self
     }
@@ -137,33 +137,33 @@ pub struct DoctorReport {
     /// The reader or card looked at, if one was named.
     pub target: Option<String>,
     /// The worst of the points: `ok`, `warn` or `fail`.
-    pub verdict: State,
+    pub verdict: PointState,
     /// Points that fail.
     pub failed: usize,
     /// Points to be warned of.
     pub warned: usize,
     /// All points, by topic.
-    pub points: Vec<Point>,
+    pub points: Vec<DoctorPoint>,
 }
 
 impl DoctorReport {
     /// Sorts the points by topic and counts them.
-    pub fn new(target: Option<String>, mut points: Vec<Point>) -> DoctorReport {
+    pub fn new(target: Option<String>, mut points: Vec<DoctorPoint>) -> DoctorReport {
         points.sort_by_key(|point| point.topic);
         let count = |state| points.iter().filter(|point| point.state == state).count();
-        let (failed, warned) = (count(State::Fail), count(State::Warn));
+        let (failed, warned) = (count(PointState::Fail), count(PointState::Warn));
         let verdict = match (failed, warned) {
-            (1.., _) => State::Fail,
-            (0, 1..) => State::Warn,
-            (0, 0) => State::Ok,
+            (1.., _) => PointState::Fail,
+            (0, 1..) => PointState::Warn,
+            (0, 0) => PointState::Ok,
         };
         DoctorReport { target, verdict, failed, warned, points }
     }
 }
 
-impl Document for DoctorReport {
+impl ReportDocument for DoctorReport {
     fn exit_status(&self) -> ExitStatus {
-        ExitStatus::bad_if(self.verdict == State::Fail)
+        ExitStatus::bad_if(self.verdict == PointState::Fail)
     }
 }
 
@@ -173,15 +173,16 @@ mod tests {
 
     #[test]
     fn one_failing_point_makes_the_verdict_and_the_unknown_does_not() {
-        let point = |topic: Topic, state| topic.asks("x", "").is(state, "");
+        let point = |topic: DoctorTopic, state| topic.asks("x", "").is(state, "");
         let report = DoctorReport::new(
             None,
-            vec![point(Topic::Kernel, State::Ok), point(Topic::Rights, State::Unknown)],
+            vec![point(DoctorTopic::Kernel, PointState::Ok), point(DoctorTopic::Rights, PointState::Unknown)],
         );
-        assert_eq!((report.verdict, report.points[0].topic), (State::Ok, Topic::Rights));
+        assert_eq!((report.verdict, report.points[0].topic), (PointState::Ok, DoctorTopic::Rights));
         let mut points = report.points;
-        points.extend([point(Topic::Heat, State::Warn), point(Topic::Heat, State::Fail)]);
+        points
+            .extend([point(DoctorTopic::Heat, PointState::Warn), point(DoctorTopic::Heat, PointState::Fail)]);
         let report = DoctorReport::new(None, points);
-        assert_eq!((report.verdict, report.failed, report.warned), (State::Fail, 1, 1));
+        assert_eq!((report.verdict, report.failed, report.warned), (PointState::Fail, 1, 1));
     }
 }

@@ -1,7 +1,7 @@
 //! The document of `endure`: a card worn out in rounds. Sizes in bytes, times in seconds of the target's clock, speeds
 //! in MB/s.
 
-use crate::report::{Body, ExitStatus, Moved, Report};
+use crate::report::{ExitStatus, IoTotals, Report, ReportBody};
 use serde::{Deserialize, Serialize};
 
 /// Shares of bad sectors that are milestones, in percent, beside the first error (docs/reference/tools.md#mfst).
@@ -61,7 +61,7 @@ pub struct EndureRound {
 
 /// A share of bad sectors that was reached.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Milestone {
+pub struct WearMilestone {
     /// `first error`, `0.1 %` …
     pub milestone: String,
     /// The round that reached it.
@@ -74,7 +74,7 @@ pub struct Milestone {
 
 /// When half of the sectors will be bad, if it goes on like this.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Projection {
+pub struct WearProjection {
     /// Full-card cycles, those of this run, until half of it is bad.
     pub cycles: f64,
     /// 95 % interval of it, from leaving rounds out in turn.
@@ -87,7 +87,7 @@ pub struct Projection {
 
 /// What became of a card that was worn out.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Endurance {
+pub struct EnduranceResult {
     /// Bytes that the card announces.
     pub announced_bytes: u64,
     /// Bytes from 0 that are worn.
@@ -95,16 +95,16 @@ pub struct Endurance {
     /// Each finished round.
     pub rounds: Vec<EndureRound>,
     /// What was reached, in order.
-    pub milestones: Vec<Milestone>,
+    pub milestones: Vec<WearMilestone>,
     /// Bytes moved, and the time it took.
     #[serde(flatten)]
-    pub moved: Moved,
+    pub moved: IoTotals,
     /// Bytes written over the span.
     pub cycles: f64,
     /// Share of bad sectors in the last round, from 0 to 1.
     pub bad_share: f64,
     /// When half of it will be bad; `None` where nothing can be said.
-    pub projection: Option<Projection>,
+    pub projection: Option<WearProjection>,
     /// Why nothing can be said.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub projection_reason: Option<String>,
@@ -115,20 +115,20 @@ pub struct Endurance {
 }
 
 /// The document of `endure`.
-pub type EndureReport = Report<Endurance>;
+pub type EndureReport = Report<EnduranceResult>;
 
-impl Body for Endurance {
+impl ReportBody for EnduranceResult {
     fn exit_status(&self) -> ExitStatus {
         ExitStatus::bad_if(self.is_bad() || self.passing_sectors() > 0)
             .max(ExitStatus::not_proven_if(self.rounds.is_empty()))
     }
 
-    fn moved(&mut self) -> Option<&mut Moved> {
+    fn moved(&mut self) -> Option<&mut IoTotals> {
         Some(&mut self.moved)
     }
 }
 
-impl Endurance {
+impl EnduranceResult {
     /// True where a sector was lost or a write failed twice.
     pub fn is_bad(&self) -> bool {
         self.rounds.iter().any(|r| r.bad.all() > 0 || r.failed_writes > 0)
@@ -161,7 +161,7 @@ impl Endurance {
             if !reached {
                 break;
             }
-            self.milestones.push(Milestone {
+            self.milestones.push(WearMilestone {
                 milestone: if percent == 0.0 { "first error".to_owned() } else { format!("{percent} %") },
                 round: round.round,
                 bytes_written: self.moved.bytes_written,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// How much a finding weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Weight {
+pub enum FindingWeight {
     /// Worth knowing.
     Note,
     /// Points somewhere, proves nothing.
@@ -22,7 +22,7 @@ pub struct Finding {
     /// The conclusion: one whole sentence.
     pub verdict: String,
     /// How heavy it is.
-    pub weight: Weight,
+    pub weight: FindingWeight,
     /// 0 to 1.
     pub confidence: f64,
     /// The numbers and words it rests on, in reading order.
@@ -46,7 +46,7 @@ pub enum AdvisedVerb {
 
 impl Finding {
     /// A finding without evidence or advice yet.
-    pub fn new(claim: &str, weight: Weight, confidence: f64, verdict: impl Into<String>) -> Self {
+    pub fn new(claim: &str, weight: FindingWeight, confidence: f64, verdict: impl Into<String>) -> Self {
         let verdict = verdict.into();
         debug_assert!(is_sentence(&verdict), "the verdict of {claim} is not a sentence: {verdict}");
         Finding {
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn only_advice_to_run_the_verb_that_ran_is_dropped() {
-        let finding = || Finding::new("x", Weight::Note, 1.0, "It is so.");
+        let finding = || Finding::new("x", FindingWeight::Note, 1.0, "It is so.");
         let after = |mut finding: Finding| {
             finding.drop_advice(AdvisedVerb::Verify);
             finding.advice

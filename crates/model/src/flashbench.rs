@@ -8,19 +8,19 @@ pub const TABLES: &str = "flashbench";
 
 /// All tables of a log.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Tables {
+pub struct FlashbenchTables {
     /// `-a`.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub align: Vec<Align>,
+    pub align: Vec<AlignRow>,
     /// `-f`.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub fat: Vec<Fat>,
+    pub fat: Vec<FatRow>,
     /// `-O`.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub open_au: Vec<OpenAu>,
 }
 
-impl Tables {
+impl FlashbenchTables {
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.align.len() + self.fat.len() + self.open_au.len()
@@ -29,7 +29,7 @@ impl Tables {
 
 /// A boundary: mean times of reads before, across and after it, in microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Align {
+pub struct AlignRow {
     /// The boundary is a multiple of it.
     pub align_bytes: u64,
     /// Before it.
@@ -49,7 +49,7 @@ pub struct Align {
 
 /// Speeds of one block size in the first allocation units, in MB/s (10^6).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Fat {
+pub struct FatRow {
     /// Bytes of a write.
     pub block_bytes: u64,
     /// One speed an allocation unit.

@@ -1,14 +1,14 @@
 //! The document of `format`. Sizes in bytes, times in seconds of the target's clock.
 
 use crate::present_layout::PresentLayout;
-use crate::report::{Body, Moved, Report};
-use cardscope_sd::layout::Layout;
+use crate::report::{IoTotals, Report, ReportBody};
+use cardscope_sd::layout::CardLayout;
 use serde::{Deserialize, Serialize};
 
 /// What is done to the card beside its file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Mode {
+pub enum FormatMode {
     /// Only partition table and file system are written.
     #[default]
     Quick,
@@ -20,7 +20,7 @@ pub enum Mode {
 
 /// Why less than the announced capacity is laid out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Limited {
+pub struct SizeLimit {
     /// What the card goes on announcing.
     pub announced_bytes: u64,
     /// What it really keeps, from its start on.
@@ -31,13 +31,13 @@ pub struct Limited {
 
 /// What `format` did.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Formatting {
+pub struct FormatResult {
     /// Quick, overwrite or discard.
-    pub mode: Mode,
+    pub mode: FormatMode,
     /// Bytes that the card announces.
     pub card_bytes: u64,
     /// The layout that was asked for.
-    pub layout: Layout,
+    pub layout: CardLayout,
     /// The layout that was read back; `None` where it did not come to that.
     pub present: Option<PresentLayout>,
     /// True where everything that was written was read back, and was the same.
@@ -49,7 +49,7 @@ pub struct Formatting {
     pub size_adjustment: bool,
     /// Why less than the announced capacity is laid out.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub limited: Option<Limited>,
+    pub limited: Option<SizeLimit>,
     /// With [`Mode::Discard`]: whether the card took it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub discarded: Option<bool>,
@@ -65,14 +65,14 @@ pub struct Formatting {
     pub tool: String,
     /// Bytes moved, and the time it took.
     #[serde(flatten)]
-    pub moved: Moved,
+    pub moved: IoTotals,
 }
 
 /// The document of `format`.
-pub type FormatReport = Report<Formatting>;
+pub type FormatReport = Report<FormatResult>;
 
-impl Body for Formatting {
-    fn moved(&mut self) -> Option<&mut Moved> {
+impl ReportBody for FormatResult {
+    fn moved(&mut self) -> Option<&mut IoTotals> {
         Some(&mut self.moved)
     }
 }

@@ -16,8 +16,8 @@ const GROUPS: usize = 43 - SUB_BITS as usize + 2;
 
 /// A distribution of latencies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Stored", into = "Stored")]
-pub struct Histogram {
+#[serde(from = "StoredHistogram", into = "StoredHistogram")]
+pub struct LatencyHistogram {
     /// Only groups that hold something take memory: latencies of one test lie within a few powers of two.
     groups: [Option<Box<[u64; SUB as usize]>>; GROUPS],
     count: u64,
@@ -26,9 +26,9 @@ pub struct Histogram {
     max: Nanos,
 }
 
-impl Default for Histogram {
+impl Default for LatencyHistogram {
     fn default() -> Self {
-        Histogram { groups: [const { None }; GROUPS], count: 0, sum: 0, min: Nanos::MAX, max: 0 }
+        LatencyHistogram { groups: [const { None }; GROUPS], count: 0, sum: 0, min: Nanos::MAX, max: 0 }
     }
 }
 
@@ -50,7 +50,7 @@ fn bounds(class: usize) -> (Nanos, Nanos) {
     ((SUB + (c & (SUB - 1))) << shift, 1 << shift)
 }
 
-impl Histogram {
+impl LatencyHistogram {
     /// Counts one latency.
     #[inline]
     pub fn record(&mut self, value: Nanos) {
@@ -68,7 +68,7 @@ impl Histogram {
     }
 
     /// Adds all counts of another distribution.
-    pub fn merge(&mut self, other: &Histogram) {
+    pub fn merge(&mut self, other: &LatencyHistogram) {
         for (class, theirs) in other.counts() {
             let mine = self.counter(class);
             *mine = mine.saturating_add(theirs);
@@ -130,16 +130,16 @@ impl Histogram {
 
 /// The stored form: only the classes that hold something.
 #[derive(Serialize, Deserialize)]
-struct Stored {
+struct StoredHistogram {
     sum_ns: u64,
     min_ns: Nanos,
     max_ns: Nanos,
     classes: Vec<(Nanos, u64)>,
 }
 
-impl From<Histogram> for Stored {
-    fn from(histogram: Histogram) -> Self {
-        Stored {
+impl From<LatencyHistogram> for StoredHistogram {
+    fn from(histogram: LatencyHistogram) -> Self {
+        StoredHistogram {
             sum_ns: u64::try_from(histogram.sum).unwrap_or(u64::MAX),
             min_ns: histogram.min(),
             max_ns: histogram.max,
@@ -148,9 +148,9 @@ impl From<Histogram> for Stored {
     }
 }
 
-impl From<Stored> for Histogram {
-    fn from(stored: Stored) -> Self {
-        let mut histogram = Histogram::default();
+impl From<StoredHistogram> for LatencyHistogram {
+    fn from(stored: StoredHistogram) -> Self {
+        let mut histogram = LatencyHistogram::default();
         for (low, n) in stored.classes {
             // A file may say anything; what cannot be counted is the most that can.
             let held = histogram.counter(class(low));
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn an_empty_histogram_says_zero() {
-        let h = Histogram::default();
+        let h = LatencyHistogram::default();
         assert_eq!((h.count(), h.min(), h.max(), h.quantile(0.5)), (0, 0, 0, 0));
     }
 
@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn a_file_that_says_anything_is_read_without_harm() {
         let text = r#"{"sum_ns":7,"min_ns":9,"max_ns":3,"classes":[[5,18446744073709551615],[5,1],[18446744073709551615,2]]}"#;
-        let mut h: Histogram = serde_json::from_str(text).unwrap();
+        let mut h: LatencyHistogram = serde_json::from_str(text).unwrap();
         assert_eq!((h.count(), h.quantile(0.5), h.max()), (u64::MAX, 3, 3));
         h.merge(&h.clone());
         assert_eq!(h.count(), u64::MAX);
@@ -198,7 +198,7 @@ mod tests {
         fn quantiles_are_within_half_a_percent_of_the_sorted_values(
             mut values in prop::collection::vec(1u64..10_000_000_000, 1..300), q in 0.0..1.0f64,
         ) {
-            let mut h = Histogram::default();
+            let mut h = LatencyHistogram::default();
             values.iter().for_each(|v| h.record(*v));
             values.sort_unstable();
             let rank = ((q * values.len() as f64).ceil() as usize).max(1) - 1;
@@ -208,10 +208,10 @@ mod tests {
 
         #[test]
         fn storing_and_reading_back_changes_nothing(values in prop::collection::vec(0u64..1 << 42, 0..100)) {
-            let mut h = Histogram::default();
+            let mut h = LatencyHistogram::default();
             values.iter().for_each(|v| h.record(*v));
             let text = serde_json::to_string(&h).unwrap();
-            prop_assert_eq!(serde_json::from_str::<Histogram>(&text).unwrap(), h);
+            prop_assert_eq!(serde_json::from_str::<LatencyHistogram>(&text).unwrap(), h);
         }
     }
 }

@@ -3,13 +3,13 @@
 //! Plain data. Crate `device` fills it from sysfs and ioctls, [`from_hex`] from pasted registers;
 //! [`crate::judge`] looks for contradictions in it.
 
-use crate::capacity::{CapacityView, Factors, factor};
+use crate::capacity::{CapacityFactors, CapacityView, factor};
 use crate::finding::Finding;
-use crate::present_layout::{PresentLayout, Unit};
+use crate::present_layout::{AllocationUnit, PresentLayout};
 use crate::usb::UsbReader;
 use cardscope_sd::bus::{MmcBus, PcieLink};
 use cardscope_sd::health::CardHealth;
-use cardscope_sd::mark::{Demand, Mark};
+use cardscope_sd::mark::{Mark, SpeedDemand};
 use cardscope_sd::nvme::NvmeIdentity;
 use cardscope_sd::registers::{Cid, Csd, EmmcCid, Ocr, RegisterError, Scr, Ssr, crc7};
 use serde::{Deserialize, Serialize};
@@ -38,11 +38,11 @@ pub struct Identity {
     /// The same in GB and GiB, and the size on the label.
     pub capacity: Option<CapacityView>,
     /// The same as a power of two and an odd rest, and what that says.
-    pub factors: Option<Factors>,
+    pub factors: Option<CapacityFactors>,
     /// Marks that the card claims, the highest of each letter.
     pub marks: Vec<Mark>,
     /// What each of them demands.
-    pub mark_demands: Vec<Demand>,
+    pub mark_demands: Vec<SpeedDemand>,
     /// The SD bus.
     pub mmc: Option<MmcBus>,
     /// The USB reader.
@@ -159,16 +159,18 @@ impl Identity {
     }
 
     /// The allocation unit that the card states: the larger of the two in its SSR, else what the kernel made of it.
-    pub fn allocation_unit(&self) -> Option<Unit> {
+    pub fn allocation_unit(&self) -> Option<AllocationUnit> {
         let ssr = self.ssr.as_ref();
         let stated =
             ssr.and_then(|ssr| ssr.au_size_bytes.max(ssr.uhs_au_size_bytes)).filter(|bytes| *bytes > 0);
-        stated.map(|bytes| Unit { bytes, source: "allocation unit in the card's SSR" }).or_else(|| {
-            // 4 MiB is what the kernel says where the card says nothing.
-            let kernel = self.mmc.as_ref()?.preferred_erase_size?;
-            let bytes = Some(kernel).filter(|bytes| ![0, 4 << 20].contains(bytes))?;
-            Some(Unit { bytes, source: "preferred_erase_size of the kernel" })
-        })
+        stated.map(|bytes| AllocationUnit { bytes, source: "allocation unit in the card's SSR" }).or_else(
+            || {
+                // 4 MiB is what the kernel says where the card says nothing.
+                let kernel = self.mmc.as_ref()?.preferred_erase_size?;
+                let bytes = Some(kernel).filter(|bytes| ![0, 4 << 20].contains(bytes))?;
+                Some(AllocationUnit { bytes, source: "preferred_erase_size of the kernel" })
+            },
+        )
     }
 
     /// What the bus between host and card or reader carries, in MB/s (10^6).

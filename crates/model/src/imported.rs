@@ -1,7 +1,7 @@
 //! What `import` says: file by file what was understood, and what became of it. The document of `import`.
 
-use crate::log::Log;
-use crate::report::{Document, ExitStatus};
+use crate::log::CardLog;
+use crate::report::{ExitStatus, ReportDocument};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub struct FileLine {
     pub file: String,
     /// What was understood; absent where nothing was.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    pub log: Option<Log>,
+    pub log: Option<CardLog>,
     /// What became of it.
     pub kept: FileOutcome,
     /// The archive's sessions of it.
@@ -41,7 +41,7 @@ pub struct FileLine {
 
 /// Files without a card's name that are taken for logs of one card.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Joined {
+pub struct JoinedFiles {
     /// How the card is called.
     pub card: String,
     /// The files.
@@ -50,7 +50,7 @@ pub struct Joined {
 
 /// How many of each.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Totals {
+pub struct ImportTotals {
     /// Files looked at, those within archives included.
     pub files: u64,
     /// Kept now.
@@ -94,13 +94,13 @@ pub struct ImportReport {
     /// File by file, in order. Without `--json` and `--dry-run` only those with something to say.
     pub files: Vec<FileLine>,
     /// The sums.
-    pub totals: Totals,
+    pub totals: ImportTotals,
     /// What was understood, by format; `cardscope` are sessions that an archive wrote.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub formats: BTreeMap<String, OfFormat>,
     /// Logs that name no card and were joined with one.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub joined: Vec<Joined>,
+    pub joined: Vec<JoinedFiles>,
     /// Where it is kept; absent on a dry run.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub archive: Option<String>,
@@ -112,7 +112,7 @@ pub struct ImportReport {
     pub named_failed: bool,
 }
 
-impl Document for ImportReport {
+impl ReportDocument for ImportReport {
     fn exit_status(&self) -> ExitStatus {
         ExitStatus::bad_if(self.named_failed)
     }

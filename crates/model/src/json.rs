@@ -12,7 +12,8 @@ use std::io::{Result, Write};
 /// If something in it has no form in JSON.
 pub fn text(document: &impl Serialize) -> serde_json::Result<String> {
     let mut bytes = Vec::new();
-    document.serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, Measured::default()))?;
+    document
+        .serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, MeasuredFormatter::default()))?;
     Ok(outside::json(&String::from_utf8_lossy(&bytes)).into_owned())
 }
 
@@ -22,19 +23,19 @@ pub fn text(document: &impl Serialize) -> serde_json::Result<String> {
 /// If something in it has no form in JSON.
 pub fn answered(answer: &str, document: &impl Serialize) -> serde_json::Result<String> {
     #[derive(Serialize)]
-    struct Answered<'a, T> {
+    struct AnsweredDocument<'a, T> {
         answer: &'a str,
         #[serde(flatten)]
         document: &'a T,
     }
-    text(&Answered { answer, document })
+    text(&AnsweredDocument { answer, document })
 }
 
 /// Indents, and writes a number as it was measured.
 #[derive(Default)]
-struct Measured(PrettyFormatter<'static>);
+struct MeasuredFormatter(PrettyFormatter<'static>);
 
-impl Formatter for Measured {
+impl Formatter for MeasuredFormatter {
     fn write_f64<W: ?Sized + Write>(&mut self, to: &mut W, value: f64) -> Result<()> {
         self.0.write_f64(to, measured(value))
     }

@@ -6,20 +6,20 @@
 
 mod speed;
 
-pub use speed::{JudgedSpeed, Measured, judged_speeds};
+pub use speed::{JudgedSpeed, MeasuredSpeeds, judged_speeds};
 
-use crate::finding::{AdvisedVerb, Finding, Weight};
+use crate::finding::{AdvisedVerb, Finding, FindingWeight};
 use crate::identity::Identity;
-use crate::units::{Size, Speed};
+use crate::units::{DecimalSize, SpeedMbS};
 use crate::verify::SURE;
-use cardscope_sd::label::{Direction, Label, PrintedBus, PrintedCapacity, PrintedSpeed};
+use cardscope_sd::label::{CardLabel, PrintedBus, PrintedCapacity, PrintedSpeed, SpeedDirection};
 use cardscope_sd::mark::Mark;
-use cardscope_sd::registers::Family;
+use cardscope_sd::registers::CsdFamily;
 use speed::SPEED;
 
 /// What was seen of a card, as far as a label is held against it; what is not known is left out.
 #[derive(Debug, Clone, Default)]
-pub struct Seen<'a> {
+pub struct LabelEvidence<'a> {
     /// Bytes that the card announces.
     pub announced_bytes: Option<u64>,
     /// Bytes that can be trusted, where that was tested and came to an answer.
@@ -29,11 +29,11 @@ pub struct Seen<'a> {
     /// What it says of itself.
     pub identity: Option<&'a Identity>,
     /// How fast it was.
-    pub measured: Measured,
+    pub measured: MeasuredSpeeds,
 }
 
 /// What is untrue or odd about a label, and what was found to be true.
-pub fn judge(label: &Label, seen: &Seen<'_>) -> Vec<Finding> {
+pub fn judge(label: &CardLabel, seen: &LabelEvidence<'_>) -> Vec<Finding> {
     let mut findings: Vec<Finding> = family(label).into_iter().collect();
     if let Some(printed) = &label.capacity {
         findings.extend(seen.announced_bytes.map(|bytes| announced(printed, bytes)));
@@ -53,7 +53,7 @@ pub fn judge(label: &Label, seen: &Seen<'_>) -> Vec<Finding> {
 }
 
 /// What the measured speeds say about the printed ones.
-pub fn speeds(label: &Label, measured: &Measured) -> Vec<Finding> {
+pub fn speeds(label: &CardLabel, measured: &MeasuredSpeeds) -> Vec<Finding> {
     judged_speeds(label, measured).iter().map(JudgedSpeed::finding).collect()
 }
 
@@ -72,14 +72,14 @@ pub struct FalseCapacity {
 impl FalseCapacity {
     /// The sizes of a finding of [`judge`], stored ones included; `None` for any other finding.
     pub fn of(finding: &Finding) -> Option<Self> {
-        let is_false = finding.claim == CAPACITY && finding.weight == Weight::Bad;
+        let is_false = finding.claim == CAPACITY && finding.weight == FindingWeight::Bad;
         let bytes = |name| finding.value_of(name).filter(|_| is_false)?.parse().ok();
         Some(FalseCapacity { printed_bytes: bytes(PRINTED)?, announced_bytes: bytes(ANNOUNCED)? })
     }
 }
 
 fn hint(claim: &str, confidence: f64, text: String) -> Finding {
-    Finding::new(claim, Weight::Hint, confidence, text)
+    Finding::new(claim, FindingWeight::Hint, confidence, text)
 }
 
 /// Cards with less of the printed size than this are not known among honest ones …
@@ -90,14 +90,14 @@ const USUAL_TO: f64 = 1.08;
 const LACKING: f64 = 0.90;
 
 /// The largest printed size of each family (Physical Layer Specification 3.3); a little above, since 32 GB may be GiB.
-const FAMILIES: [(Family, u64, &str); 4] = [
-    (Family::Sdsc, 2_147_483_648, "up to 2 GB"),
-    (Family::Sdhc, 34_359_738_368, "over 2 GB to 32 GB"),
-    (Family::Sdxc, 2_199_023_255_552, "over 32 GB to 2 TB"),
-    (Family::Sduc, 140_737_488_355_328, "over 2 TB to 128 TB"),
+const FAMILIES: [(CsdFamily, u64, &str); 4] = [
+    (CsdFamily::Sdsc, 2_147_483_648, "up to 2 GB"),
+    (CsdFamily::Sdhc, 34_359_738_368, "over 2 GB to 32 GB"),
+    (CsdFamily::Sdxc, 2_199_023_255_552, "over 32 GB to 2 TB"),
+    (CsdFamily::Sduc, 140_737_488_355_328, "over 2 TB to 128 TB"),
 ];
 
-fn family(label: &Label) -> Option<Finding> {
+fn family(label: &CardLabel) -> Option<Finding> {
     let claim = "label-family";
     if let [first, second, ..] = label.families[..] {
         let text = format!("The label names two families, {first} and {second}.");
@@ -124,12 +124,12 @@ fn lacking(printed: &PrintedCapacity, bytes: u64) -> String {
 
 fn announced(printed: &PrintedCapacity, bytes: u64) -> Finding {
     let share = bytes as f64 / printed.bytes as f64;
-    let text = format!("The card announces {}, {}", Size(bytes), lacking(printed, bytes));
+    let text = format!("The card announces {}, {}", DecimalSize(bytes), lacking(printed, bytes));
     let (weight, confidence, usual) = match share {
-        s if s < LACKING => (Weight::Bad, 0.95, "far too little for a genuine card"),
-        s if s < USUAL_FROM => (Weight::Hint, 0.6, "less than usual"),
-        s if s <= USUAL_TO => (Weight::Note, 1.0, "as usual"),
-        _ => (Weight::Hint, 0.6, "the label may be of another card"),
+        s if s < LACKING => (FindingWeight::Bad, 0.95, "far too little for a genuine card"),
+        s if s < USUAL_FROM => (FindingWeight::Hint, 0.6, "less than usual"),
+        s if s <= USUAL_TO => (FindingWeight::Note, 1.0, "as usual"),
+        _ => (FindingWeight::Hint, 0.6, "the label may be of another card"),
     };
     Finding::new(CAPACITY, weight, confidence, format!("{text}: {usual}."))
         .because(PRINTED, printed.bytes)
@@ -138,15 +138,15 @@ fn announced(printed: &PrintedCapacity, bytes: u64) -> Finding {
 }
 
 /// A card that really holds less than it announces, and far less than is printed.
-fn usable(printed: &PrintedCapacity, seen: &Seen<'_>) -> Option<Finding> {
+fn usable(printed: &PrintedCapacity, seen: &LabelEvidence<'_>) -> Option<Finding> {
     let (bytes, confidence) = (seen.usable_bytes?, seen.usable_confidence);
     let less = seen.announced_bytes.is_none_or(|announced| bytes < announced);
     if !less || bytes as f64 >= LACKING * printed.bytes as f64 {
         return None;
     }
-    let text = format!("The card really holds {}, {}.", Size(bytes), lacking(printed, bytes));
+    let text = format!("The card really holds {}, {}.", DecimalSize(bytes), lacking(printed, bytes));
     // What to do about it is said once, with the capacity that was found.
-    let weight = if confidence >= SURE { Weight::Bad } else { Weight::Hint };
+    let weight = if confidence >= SURE { FindingWeight::Bad } else { FindingWeight::Hint };
     let found = Finding::new(CAPACITY, weight, confidence, text).because(PRINTED, printed.bytes);
     Some(found.because("usable_bytes", bytes))
 }
@@ -165,12 +165,12 @@ fn impossible(text: String) -> Finding {
 }
 
 /// The higher mark of a letter includes the lower ones, so only it is printed.
-fn doubled(label: &Label, mark: Mark) -> Option<Finding> {
+fn doubled(label: &CardLabel, mark: Mark) -> Option<Finding> {
     let lower = label.marks.iter().find(|other| mark.implied().any(|implied| implied == **other))?;
     Some(impossible(format!("The label has both {lower} and {mark}, although {mark} includes {lower}.")))
 }
 
-fn against_bus(label: &Label, mark: Mark) -> Option<Finding> {
+fn against_bus(label: &CardLabel, mark: Mark) -> Option<Finding> {
     let needs = &mark.demand().bus;
     let text = match (mark.letter(), mark.number(), &label.buses[..]) {
         ('V', number, [PrintedBus::UhsI]) if NEED_UHS_II.contains(&number) => {
@@ -185,7 +185,7 @@ fn against_bus(label: &Label, mark: Mark) -> Option<Finding> {
 }
 
 /// Marks of different letters that promise the same writing at different speeds: C4 beside U1, U1 beside V30.
-fn two_minds(label: &Label) -> Option<Finding> {
+fn two_minds(label: &CardLabel) -> Option<Finding> {
     let of = |letter| label.marks.iter().filter(|m| m.letter() == letter).max().copied();
     let writes = |mark: Mark| mark.demand().write_mb_s;
     let (slow, fast) = [('C', 'U'), ('U', 'V')].iter().find_map(|(a, b)| {
@@ -222,11 +222,12 @@ fn against_card(mark: Mark, identity: &Identity) -> Option<Finding> {
 }
 
 /// A mark is a lowest speed under conditions of its own, so a slow run points somewhere and proves nothing.
-fn against_speed(mark: Mark, seen: &Seen<'_>) -> Option<Finding> {
+fn against_speed(mark: Mark, seen: &LabelEvidence<'_>) -> Option<Finding> {
     let (least, runs) = (mark.demand().write_mb_s, &seen.measured.write_mb_s);
     let best = runs.iter().copied().reduce(f64::max)?;
     let testable = seen.measured.ceiling_mb_s.is_none_or(|ceiling| ceiling > least);
-    let text = format!("{mark} promises {least} MB/s writes, but the fastest run reached {}.", Speed(best));
+    let text =
+        format!("{mark} promises {least} MB/s writes, but the fastest run reached {}.", SpeedMbS(best));
     let found = hint("label-mark-speed", 0.5, text).because("runs", runs.len());
     (testable && best < least).then(|| found.because("conditions of the mark", &mark.demand().notes))
 }
@@ -235,9 +236,9 @@ fn against_speed(mark: Mark, seen: &Seen<'_>) -> Option<Finding> {
 const ROUNDED: f64 = 0.1;
 
 /// `633x` beside `200 MB/s`: the rating says 95 MB/s.
-fn against_each_other(label: &Label) -> Option<Finding> {
+fn against_each_other(label: &CardLabel) -> Option<Finding> {
     let rating = label.speeds.iter().find(|s| s.printed.ends_with('x'))?;
-    let reading = |s: &&PrintedSpeed| !s.printed.ends_with('x') && s.direction != Some(Direction::Write);
+    let reading = |s: &&PrintedSpeed| !s.printed.ends_with('x') && s.direction != Some(SpeedDirection::Write);
     let speed = label.speeds.iter().find(reading)?;
     let apart = (rating.mb_s - speed.mb_s).abs() > ROUNDED * rating.mb_s.max(speed.mb_s);
     let (rated, mb_s, printed) = (&rating.printed, rating.mb_s, &speed.printed);
@@ -245,7 +246,7 @@ fn against_each_other(label: &Label) -> Option<Finding> {
     apart.then(|| hint(SPEED, 0.6, text).because("rating", rated).because("speed", printed))
 }
 
-fn beyond_bus(label: &Label) -> Option<Finding> {
+fn beyond_bus(label: &CardLabel) -> Option<Finding> {
     let carries = label.buses.iter().map(|bus| bus.ceiling_mb_s()).reduce(f64::max)?;
     let fastest = label.speeds.iter().max_by(|a, b| a.mb_s.total_cmp(&b.mb_s))?;
     let (bus, printed) = (label.buses.iter().max()?, &fastest.printed);
@@ -254,7 +255,8 @@ fn beyond_bus(label: &Label) -> Option<Finding> {
         _ => "",
     };
     let text = format!("The printed {printed} exceeds {bus} ({carries} MB/s){own_mode}.");
-    let found = Finding::new(SPEED, Weight::Note, 0.9, text).because("printed", printed).because("bus", bus);
+    let found =
+        Finding::new(SPEED, FindingWeight::Note, 0.9, text).because("printed", printed).because("bus", bus);
     (fastest.mb_s > carries).then_some(found)
 }
 

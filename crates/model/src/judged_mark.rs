@@ -4,18 +4,18 @@
 //! 8.4): `docs/marks.md` says what differs. A mark that bus or reader give no chance to is `not_testable`, one for which
 //! time or limits left none is `not_tested`; neither is ever missed.
 
-use crate::card_map::property::Cost;
+use crate::card_map::property::SearchCost;
 use crate::finding::Finding;
 use crate::identity::Identity;
-use crate::report::{Body, Moved, Report};
-use cardscope_sd::label::Label;
+use crate::report::{IoTotals, Report, ReportBody};
+use cardscope_sd::label::CardLabel;
 use cardscope_sd::mark::Mark;
 use serde::{Deserialize, Serialize};
 
 /// What became of a mark, or of one of its demands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum MarkOutcome {
     /// The card does what the mark promises.
     Met,
     /// It does not, and nothing but the card explains it.
@@ -32,7 +32,7 @@ pub enum Outcome {
 /// How near to the specification's own method the marks were measured.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Form {
+pub enum TestForm {
     /// Seconds instead of minutes, on the card as found: what little is written was saved before.
     #[default]
     Short,
@@ -54,7 +54,7 @@ pub enum ClaimedBy {
 
 /// A mark that somebody says the card has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Claim {
+pub struct MarkClaim {
     /// The mark.
     pub mark: Mark,
     /// Who says so.
@@ -62,10 +62,10 @@ pub struct Claim {
 }
 
 /// All marks that a card's registers and its label claim.
-pub fn claims(identity: Option<&Identity>, label: Option<&Label>) -> Vec<Claim> {
+pub fn claims(identity: Option<&Identity>, label: Option<&CardLabel>) -> Vec<MarkClaim> {
     let own = identity.map_or(&[][..], |identity| &identity.marks);
     let printed = label.map_or(&[][..], |label| &label.marks);
-    let by = |marks: &[Mark], by| marks.iter().map(|mark| Claim { mark: *mark, by }).collect::<Vec<_>>();
+    let by = |marks: &[Mark], by| marks.iter().map(|mark| MarkClaim { mark: *mark, by }).collect::<Vec<_>>();
     [by(own, ClaimedBy::Card), by(printed, ClaimedBy::Label)].concat()
 }
 
@@ -105,7 +105,7 @@ impl BusFacts {
 
 /// One demand of a mark.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Part {
+pub struct MarkDemand {
     /// What is demanded: `writing in order, worst 4 MiB`.
     pub what: String,
     /// At least so much (of times: at most).
@@ -122,7 +122,7 @@ pub struct Part {
     /// Unit of all: `MB/s`, `IOPS`, `ms`.
     pub unit: String,
     /// What became of it.
-    pub outcome: Outcome,
+    pub outcome: MarkOutcome,
     /// How far the measured figure is on the good side, as a share of the demanded one; negative on the bad side.
     pub margin: Option<f64>,
     /// So close to the demand that another run may say otherwise.
@@ -134,7 +134,7 @@ pub struct Part {
     pub because: Option<String>,
 }
 
-impl Part {
+impl MarkDemand {
     /// What was measured beside what is demanded: `writing in order, worst 4 MiB: 8.9 MB/s, 10.0 demanded`; `None`
     /// where nothing was.
     pub fn figure(&self) -> Option<String> {
@@ -146,8 +146,8 @@ impl Part {
 
 /// The demand that decides: of those that came out like their mark the one with the least margin. Speeds and rates come
 /// first, since it is them that a mark promises; the limits of single times are so wide that nearly every card keeps them.
-pub fn deciding(parts: &[Part], outcome: Outcome) -> Option<&Part> {
-    let order = |part: &Part| (part.unit == "ms", part.margin.unwrap_or(f64::INFINITY));
+pub fn deciding(parts: &[MarkDemand], outcome: MarkOutcome) -> Option<&MarkDemand> {
+    let order = |part: &MarkDemand| (part.unit == "ms", part.margin.unwrap_or(f64::INFINITY));
     parts.iter().filter(|part| part.outcome == outcome).min_by(|a, b| {
         let (a, b) = (order(a), order(b));
         a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
@@ -166,7 +166,7 @@ pub struct JudgedMark {
     /// Who claims it; empty for marks that nobody claims.
     pub claimed_by: Vec<ClaimedBy>,
     /// What became of it.
-    pub outcome: Outcome,
+    pub outcome: MarkOutcome,
     /// In a sentence that begins where "met", "missed" or "not tested" ends.
     pub because: String,
     /// The margin of the demand that decides.
@@ -176,13 +176,13 @@ pub struct JudgedMark {
     /// 0 to 1.
     pub confidence: f64,
     /// Its demands.
-    pub parts: Vec<Part>,
+    pub parts: Vec<MarkDemand>,
 }
 
 impl JudgedMark {
     /// The demand that decides; `None` where the mark was not tested.
-    pub fn deciding(&self) -> Option<&Part> {
-        let tested = !matches!(self.outcome, Outcome::NotTested | Outcome::NotTestable);
+    pub fn deciding(&self) -> Option<&MarkDemand> {
+        let tested = !matches!(self.outcome, MarkOutcome::NotTested | MarkOutcome::NotTestable);
         deciding(&self.parts, self.outcome).filter(|part| tested && part.measured.is_some())
     }
 
@@ -315,7 +315,7 @@ pub struct OtherTest {
 
 /// The highest mark of a letter that the card would meet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Highest {
+pub struct HighestMark {
     /// The letter.
     pub letter: char,
     /// The mark; `None` where it meets not even the lowest.
@@ -374,9 +374,9 @@ impl FailedEvidence {
 pub struct MarksMeasured {
     /// How near to the specification's method this comes.
     #[serde(default)]
-    pub form: Form,
+    pub form: TestForm,
     /// Who claims what.
-    pub claims: Vec<Claim>,
+    pub claims: Vec<MarkClaim>,
     /// The way between host and card.
     pub bus: BusFacts,
     /// Allocation unit that was taken, in bytes.
@@ -413,14 +413,14 @@ pub struct MarksMeasured {
     #[serde(default)]
     pub short_of_time: bool,
     /// What it cost.
-    pub cost: Cost,
+    pub cost: SearchCost,
     /// The marks, judged: those claimed, and the highest that each letter would reach.
     pub judged: Vec<JudgedMark>,
     /// What other tools print of this card.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub other_tests: Vec<OtherTest>,
     /// Highest mark of each letter.
-    pub highest: Vec<Highest>,
+    pub highest: Vec<HighestMark>,
     /// The bus mode that the speeds imply.
     pub implied_bus: Option<ImpliedBus>,
     /// Conclusions.
@@ -429,26 +429,26 @@ pub struct MarksMeasured {
 
 /// The marks of a card, judged as a part of a visit.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Marks {
+pub struct JudgedMarks {
     /// What was measured.
     pub marks: MarksMeasured,
     /// Bytes moved, and the time it took.
     #[serde(flatten)]
-    pub moved: Moved,
+    pub moved: IoTotals,
 }
 
 /// The document of a judgement of marks.
-pub type MarksReport = Report<Marks>;
+pub type MarksReport = Report<JudgedMarks>;
 
-impl Body for Marks {
-    fn moved(&mut self) -> Option<&mut Moved> {
+impl ReportBody for JudgedMarks {
+    fn moved(&mut self) -> Option<&mut IoTotals> {
         Some(&mut self.moved)
     }
 }
 
 impl MarksMeasured {
     /// What became of a mark, where it was judged.
-    pub fn outcome(&self, mark: Mark) -> Option<Outcome> {
+    pub fn outcome(&self, mark: Mark) -> Option<MarkOutcome> {
         self.judged.iter().find(|judged| judged.mark == mark).map(|judged| judged.outcome)
     }
 

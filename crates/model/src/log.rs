@@ -3,7 +3,7 @@
 //! Crate `import` makes them, the archive keeps them as sessions. `mb_s` is MB/s (10^6) whatever the tool printed;
 //! what it printed stands beside it.
 
-use crate::card::{CardFacts, Event};
+use crate::card::{CardEvent, CardFacts};
 use crate::condition::Condition;
 use crate::run::Run;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ pub const TYPED_FROM: &str = "typed_from";
 
 /// The tool that wrote a log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Tool {
+pub struct LogTool {
     /// Its name: `CrystalDiskMark`.
     pub name: String,
     /// Its version, where the log says it.
@@ -24,12 +24,12 @@ pub struct Tool {
 
 /// One card's part of a file; most files hold one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Log {
+pub struct CardLog {
     /// The importer that read it: `cdm_fio`.
     pub format: String,
     /// Who wrote it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub tool: Option<Tool>,
+    pub tool: Option<LogTool>,
     /// Which part of the file, where it holds several: the heading it stands under.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub part: Option<String>,
@@ -40,7 +40,7 @@ pub struct Log {
     pub card: CardFacts,
     /// What is told of its life.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub events: Vec<Event>,
+    pub events: Vec<CardEvent>,
     /// What was true of card and rig in all runs.
     pub condition: Condition,
     /// The runs, in the order of the log.
@@ -52,10 +52,10 @@ pub struct Log {
     pub doubts: Vec<String>,
 }
 
-impl Log {
+impl CardLog {
     /// A log in which nothing was found yet.
     pub fn new(format: &str) -> Self {
-        Log { format: format.to_owned(), ..Log::default() }
+        CardLog { format: format.to_owned(), ..CardLog::default() }
     }
 
     /// True where neither a figure nor anything else was found.

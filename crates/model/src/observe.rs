@@ -3,7 +3,7 @@
 //! Shares are from 0 to 1. Times on the `uptime` axis count from the boot of the system, so that two starts can be
 //! laid over each other.
 
-use crate::report::{Body, Report};
+use crate::report::{Report, ReportBody};
 use crate::worded;
 use serde::{Deserialize, Serialize};
 
@@ -77,7 +77,7 @@ worded! {
     /// What the system waited for.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
-    pub enum Bottleneck: word {
+    pub enum SystemBottleneck: word {
         /// The card: busy while tasks wait for I/O and processors are idle.
         Card = "the card",
         /// The processors.
@@ -107,7 +107,7 @@ pub enum SettledStatus {
 
 /// When the system became calm and stayed so.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Settled {
+pub struct CalmMoment {
     /// How sure it is.
     pub status: SettledStatus,
     /// Seconds since boot; null unless measured.
@@ -116,7 +116,7 @@ pub struct Settled {
     pub bound_seconds: Option<f64>,
 }
 
-impl Settled {
+impl CalmMoment {
     /// The moment or its bound, in seconds since boot.
     pub fn seconds(&self) -> f64 {
         self.uptime_seconds.or(self.bound_seconds).unwrap_or_default()
@@ -157,9 +157,9 @@ pub struct ObserveSummary {
     /// Seconds that were not calm: something was waited for or worked at.
     pub loaded_seconds: f64,
     /// When it became calm.
-    pub settled: Settled,
+    pub settled: CalmMoment,
     /// What was waited for.
-    pub bottleneck: Bottleneck,
+    pub bottleneck: SystemBottleneck,
 }
 
 /// One figure of two watches.
@@ -190,7 +190,7 @@ pub struct ObserveComparison {
 
 /// The document.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Observation {
+pub struct ObserveResult {
     /// Kernel name of the disk.
     pub device: String,
     /// When the watch began, in seconds since boot.
@@ -210,9 +210,9 @@ pub struct Observation {
 }
 
 /// The document of `observe`.
-pub type ObserveReport = Report<Observation>;
+pub type ObserveReport = Report<ObserveResult>;
 
-impl Body for Observation {}
+impl ReportBody for ObserveResult {}
 
 /// What one partition had to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! Progress of a running verb: what probes and the runner report, and the lines of `--events`.
 
-use crate::finding::{Finding, Weight};
+use crate::finding::{Finding, FindingWeight};
 use serde::{Deserialize, Serialize, Serializer};
 use std::ops::Range;
 use std::time::Duration;
@@ -24,7 +24,7 @@ pub enum ProgressEvent {
     #[serde(rename = "moment")]
     Sample(ProgressSample),
     /// A speed was measured.
-    Figure(SpeedFigure),
+    ProgressFigure(SpeedFigure),
     /// A conclusion was made.
     #[serde(rename = "found")]
     Finding(FindingSummary),
@@ -35,7 +35,7 @@ pub enum ProgressEvent {
     },
     /// A stage begins, of the plan or an unplanned one.
     #[serde(skip)]
-    Stage(ProgressStep),
+    PlanStage(ProgressStep),
     /// A part of the stage begins.
     #[serde(skip)]
     Phase {
@@ -55,7 +55,7 @@ pub enum ProgressEvent {
 impl ProgressEvent {
     /// True for events that `--events` prints; the others cannot be serialised.
     pub fn is_published(&self) -> bool {
-        !matches!(self, Self::Stage(_) | Self::Phase { .. } | Self::Bytes(_) | Self::Wait(_))
+        !matches!(self, Self::PlanStage(_) | Self::Phase { .. } | Self::Bytes(_) | Self::Wait(_))
     }
 }
 
@@ -197,7 +197,7 @@ pub struct SpeedFigure {
 pub struct FindingSummary {
     /// `note`, `hint` or `bad`.
     #[cfg_attr(feature = "schema", schema(value_type = String))]
-    pub weight: Weight,
+    pub weight: FindingWeight,
     /// The conclusion.
     pub verdict: String,
     /// What to do about it.
@@ -222,7 +222,8 @@ mod tests {
 
     #[test]
     fn published_events_are_tagged_and_read_back() {
-        let finding = FindingSummary { weight: Weight::Bad, verdict: "It is a fake.".into(), advice: None };
+        let finding =
+            FindingSummary { weight: FindingWeight::Bad, verdict: "It is a fake.".into(), advice: None };
         let plan =
             StagePlan { long: true, ..StagePlan::from_stages([("write", 1.0)]) }.with_summary("writes");
         let sample = ProgressSample { at: 1.5, mb_s: Some(20.0), ..ProgressSample::default() };
@@ -237,7 +238,10 @@ mod tests {
                 ProgressEvent::Sample(sample),
                 r#"{"event":"moment","at":1.5,"stage":"","stage_number":0,"stages":0,"phase":"","done":null,"bytes":null,"total_bytes":null,"mb_s":20.0,"latency_us":null,"celsius":null,"left_s":null,"waits_for":null}"#,
             ),
-            (ProgressEvent::Figure(figure), r#"{"event":"figure","what":"SEQ1M Q8T1 read","mb_s":90.5}"#),
+            (
+                ProgressEvent::ProgressFigure(figure),
+                r#"{"event":"figure","what":"SEQ1M Q8T1 read","mb_s":90.5}"#,
+            ),
             (
                 ProgressEvent::Finding(finding),
                 r#"{"event":"found","weight":"bad","verdict":"It is a fake.","advice":null}"#,
@@ -254,7 +258,7 @@ mod tests {
     fn unpublished_events_are_neither_written_nor_read() {
         let step = ProgressStep::default();
         for event in [
-            ProgressEvent::Stage(step.clone()),
+            ProgressEvent::PlanStage(step.clone()),
             ProgressEvent::Phase { step, part: 0.0..1.0 },
             ProgressEvent::Bytes(1),
             ProgressEvent::Wait(1.0),

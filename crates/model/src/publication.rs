@@ -2,13 +2,13 @@
 //!
 //! Serial numbers are gone from it, or hashed, before it comes here.
 
-use crate::card::{CardFacts, Event};
+use crate::card::{CardEvent, CardFacts};
 use crate::card_map::MapReport;
 use crate::comparison::Comparison;
 use crate::finding::Finding;
-use crate::histogram::Histogram;
+use crate::histogram::LatencyHistogram;
 use crate::ranking::Ranking;
-use crate::series::Bucket;
+use crate::series::SeriesBucket;
 use crate::sustain::SustainReport;
 use crate::test_name::TestName;
 use crate::verify::VerifyReport;
@@ -29,12 +29,12 @@ pub struct TestSeries {
     /// Under what it was measured, in words: `cooling active · reader slot`.
     pub condition: String,
     /// The series over time; only whole seconds.
-    pub seconds: Vec<Bucket>,
+    pub seconds: Vec<SeriesBucket>,
 }
 
 /// How long single I/Os of one test took, over the runs of one entry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Latencies {
+pub struct TestLatencies {
     /// The test.
     pub test: TestName,
     /// Where a recipe has the same test twice.
@@ -47,12 +47,12 @@ pub struct Latencies {
     /// Under what it was measured, in words.
     pub condition: String,
     /// The latencies.
-    pub histogram: Histogram,
+    pub histogram: LatencyHistogram,
 }
 
 /// A photograph or a screenshot that is attached to a card.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Picture {
+pub struct CardPicture {
     /// What there is to say about it, else the name of its file.
     pub caption: String,
     /// `image/png`, `image/jpeg`, `image/webp` or `image/gif`.
@@ -64,9 +64,9 @@ pub struct Picture {
 
 /// Pictures of a card, and how many are too large to be published, or damaged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Pictures {
+pub struct CardPictures {
     /// Those that are published.
-    pub shown: Vec<Picture>,
+    pub shown: Vec<CardPicture>,
     /// How many are left out.
     pub left_out: u32,
 }
@@ -86,7 +86,7 @@ pub struct CardPart {
     pub pieces: Vec<String>,
     /// What happened to it.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub events: Vec<Event>,
+    pub events: Vec<CardEvent>,
     /// Conclusions about it, with where they are from.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub findings: Vec<Finding>,
@@ -95,7 +95,7 @@ pub struct CardPart {
     pub courses: Vec<TestSeries>,
     /// Latencies.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub latencies: Vec<Latencies>,
+    pub latencies: Vec<TestLatencies>,
     /// Its last map: page, erase block, block-size curve.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub map: Option<MapReport>,
@@ -107,7 +107,7 @@ pub struct CardPart {
     pub sustain: Option<SustainReport>,
     /// Photographs and screenshots; the archive has them, and the document as JSON does not repeat them.
     #[serde(skip)]
-    pub pictures: Pictures,
+    pub pictures: CardPictures,
 }
 
 /// What is published.

@@ -7,7 +7,7 @@ pub const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A seeded generator.
 #[derive(Debug, Clone)]
-pub struct Random(u64);
+pub struct SeededRandom(u64);
 
 /// Mixes 64 bits so that each input bit changes half of the output (the finaliser of SplitMix64).
 #[inline]
@@ -17,17 +17,17 @@ pub const fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-impl Random {
+impl SeededRandom {
     /// Starts far away from the seed, so that seeds which differ by a step of the generator give unlike numbers.
     #[inline]
     pub fn new(seed: u64) -> Self {
-        Random(mix(seed ^ GOLDEN))
+        SeededRandom(mix(seed ^ GOLDEN))
     }
 
     /// Starts at the seed itself, as the reference implementation does, or goes on from a [`Random::state`].
     #[inline]
     pub fn from_state(state: u64) -> Self {
-        Random(state)
+        SeededRandom(state)
     }
 
     /// What [`Random::from_state`] goes on from.
@@ -148,14 +148,14 @@ mod tests {
     #[test]
     fn the_published_first_numbers_come_out() {
         // Reference values for seed 1234567, as listed with the reference implementation.
-        let mut random = Random::from_state(1_234_567);
+        let mut random = SeededRandom::from_state(1_234_567);
         let first: Vec<u64> = (0..3).map(|_| random.next_u64()).collect();
         assert_eq!(first, [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]);
     }
 
     #[test]
     fn the_distributions_have_the_moments_they_promise() {
-        let mut random = Random::from_state(7);
+        let mut random = SeededRandom::from_state(7);
         let n = 100_000;
         let (mut normal, mut square) = (0.0, 0.0);
         for _ in 0..n {
@@ -178,7 +178,7 @@ mod tests {
 
         #[test]
         fn numbers_stay_below_their_bound(n in 1u64.., seed: u64) {
-            let mut r = Random::new(seed);
+            let mut r = SeededRandom::new(seed);
             prop_assert!((0..50).all(|_| r.below(n) < n));
         }
     }

@@ -1,7 +1,7 @@
 //! Cards in order: for a job, or by one test. The document of `rank`.
 
-use crate::card::Price;
-use crate::comparison::{Entry, Spread};
+use crate::card::CardPrice;
+use crate::comparison::{ComparedEntry, Spread};
 use crate::finding::Finding;
 use crate::job::{Figures, JobScore};
 use crate::test_name::TestName;
@@ -35,7 +35,7 @@ pub struct RankedCard {
     #[serde(flatten)]
     pub placement: Placement,
     /// The card.
-    pub entry: Entry,
+    pub entry: ComparedEntry,
     /// What is ordered: a score of 0 to 100 for a job, MB/s for a test.
     pub value: f64,
     /// Its 95 % interval, the spread between units of a model included.
@@ -48,7 +48,7 @@ pub struct RankedCard {
     pub spread: Option<Spread>,
     /// What it costs, where known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub price: Option<Price>,
+    pub price: Option<CardPrice>,
     /// When it cost that: `YYYY`, `YYYY-MM` or `YYYY-MM-DD`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub priced: Option<String>,
@@ -74,7 +74,7 @@ pub struct RankedCard {
 
 /// A card that is not ranked, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Excluded {
+pub struct ExcludedCard {
     /// Its name.
     pub name: String,
     /// Why, as the end of a sentence: `fake`, `a simulated card`.
@@ -85,7 +85,7 @@ pub struct Excluded {
 
 /// What a reviewer would advise.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Decision {
+pub struct RankingDecision {
     /// The card to buy; with a second one where the choice between both is open.
     pub buy: Vec<String>,
     /// Chance that the first is the best of all, 0 to 1.
@@ -95,26 +95,26 @@ pub struct Decision {
     pub more_runs: Option<u32>,
     /// The next best, and the price below which it is the better value.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub instead: Option<Instead>,
+    pub instead: Option<AlternativeCard>,
     /// Cards to avoid, each with the reason.
     pub avoid: Vec<(String, String)>,
 }
 
 /// A card that is worth buying at the right price.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Instead {
+pub struct AlternativeCard {
     /// Its name.
     pub name: String,
     /// The price below which it gives more for the money than the first.
-    pub below: Price,
+    pub below: CardPrice,
     /// What it is known to cost, where that is below.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub costs: Option<Price>,
+    pub costs: Option<CardPrice>,
 }
 
 /// Cards of one mark, maker, year or capacity.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Group {
+pub struct ValueGroup {
     /// `A2`, `SanDisk`, `2019`, `64GB`; `unknown` for cards of which nobody knows.
     pub name: String,
     /// Cards in it.
@@ -131,11 +131,11 @@ pub struct Group {
 
 /// What a division into groups says about the value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Groups {
+pub struct GroupDivision {
     /// `mark`, `maker`, `year`, `capacity`.
     pub by: String,
     /// The groups, by median, best first.
-    pub groups: Vec<Group>,
+    pub groups: Vec<ValueGroup>,
     /// Share of the spread between all cards that lies between the groups, 0 to 1.
     pub explained: Option<f64>,
     /// Probability of such a share by chance alone.
@@ -158,13 +158,13 @@ pub struct Ranking {
     pub not_placed: Vec<(String, String)>,
     /// Cards that are not ranked, whatever was measured of them.
     #[serde(default)]
-    pub excluded: Vec<Excluded>,
+    pub excluded: Vec<ExcludedCard>,
     /// What to buy; `None` where no card could be placed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub decision: Option<Decision>,
+    pub decision: Option<RankingDecision>,
     /// The cards in groups, by each word that was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub groups: Vec<Groups>,
+    pub groups: Vec<GroupDivision>,
     /// Conclusions and doubts.
     pub findings: Vec<Finding>,
 }

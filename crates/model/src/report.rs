@@ -3,7 +3,7 @@
 
 use crate::caveat::{self, Caveat};
 use crate::condition::Condition;
-use crate::finding::{Finding, Weight};
+use crate::finding::{Finding, FindingWeight};
 use crate::suspect_reader::SuspectReader;
 use crate::verify::error_pattern::{ErrorPattern, READER_ERRORS};
 use crate::verify::io_error::{IoCounts, IoError, list_failed};
@@ -14,7 +14,7 @@ pub const CAPACITY_CLAIMS: [&str; 2] = ["capacity", "bound"];
 
 /// What every document says, whatever the verb.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Header {
+pub struct ReportHeader {
     /// The target as it was named.
     pub target: String,
     /// The seed of places, orders and data.
@@ -42,14 +42,14 @@ pub struct Header {
     pub error: Option<String>,
     /// What to do next, the most pressing first.
     #[serde(default)]
-    pub next: Vec<Next>,
+    pub next: Vec<NextStep>,
 }
 
-impl Header {
+impl ReportHeader {
     /// The conclusion that it adds to the body's.
     pub fn exit_status(&self) -> ExitStatus {
         let of = |finding: &Finding| match (finding.weight, finding.claim.as_str()) {
-            (Weight::Bad, _) => ExitStatus::Bad,
+            (FindingWeight::Bad, _) => ExitStatus::Bad,
             (_, READER_ERRORS) => ExitStatus::NotProven,
             _ => ExitStatus::Good,
         };
@@ -63,7 +63,7 @@ impl Header {
 
 /// What to do next.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Next {
+pub struct NextStep {
     /// In a sentence.
     pub what: String,
     /// The command, ready to paste, where one does it.
@@ -75,7 +75,7 @@ pub struct Next {
 /// is there again.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Moved {
+pub struct IoTotals {
     /// True where everything that was on the card is there again, as far as the card can hold it.
     #[serde(default)]
     pub data_kept: bool,
@@ -144,7 +144,7 @@ impl ExitStatus {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Tone {
+pub enum NewsTone {
     /// Green.
     Good,
     /// No colour.
@@ -156,7 +156,7 @@ pub enum Tone {
     Bad,
 }
 
-impl Moved {
+impl IoTotals {
     /// Notes what became of data that was saved, overwritten and restored: it is preserved only where nothing of it may
     /// have changed.
     pub fn restored(&mut self, may_have_changed: Option<ChangedBlocks>) {
@@ -197,7 +197,7 @@ impl ChangedBlocks {
 /// Failed I/Os that a document lists at most.
 const MOST_IO_ERRORS: usize = 100;
 
-impl Moved {
+impl IoTotals {
     /// What the I/Os that failed have in common; the card's size is unknown for files.
     pub fn error_pattern(&self, card_bytes: Option<u64>) -> ErrorPattern {
         ErrorPattern::of(self.counts, &self.io_errors, card_bytes)
@@ -213,7 +213,7 @@ impl Moved {
 }
 
 /// What a verb's document holds beside the header.
-pub trait Body {
+pub trait ReportBody {
     /// Its conclusion, header and findings left out.
     fn exit_status(&self) -> ExitStatus {
         ExitStatus::Good
@@ -232,7 +232,7 @@ pub trait Body {
     }
 
     /// What was moved to and from the card; `None` for a verb that moves nothing of its own.
-    fn moved(&mut self) -> Option<&mut Moved> {
+    fn moved(&mut self) -> Option<&mut IoTotals> {
         None
     }
 }
@@ -242,13 +242,13 @@ pub trait Body {
 pub struct Report<B> {
     /// What every document says.
     #[serde(flatten)]
-    pub header: Header,
+    pub header: ReportHeader,
     /// What this verb's says.
     #[serde(flatten)]
     pub body: B,
 }
 
-impl<B: Body> Report<B> {
+impl<B: ReportBody> Report<B> {
     /// Takes a clean verdict back, with the findings that stand for it.
     pub fn withdraw_verdict(&mut self, why: &str) {
         if self.body.withdraw_verdict(why) {
@@ -263,7 +263,7 @@ impl<B: Body> Report<B> {
 }
 
 /// A document of any verb, as whoever shows it must know it.
-pub trait Document {
+pub trait ReportDocument {
     /// Its conclusion.
     fn exit_status(&self) -> ExitStatus;
 
@@ -271,7 +271,7 @@ pub trait Document {
     fn ended_by(&mut self, _why: String) {}
 }
 
-impl<B: Body> Document for Report<B> {
+impl<B: ReportBody> ReportDocument for Report<B> {
     fn exit_status(&self) -> ExitStatus {
         let found = self.body.exit_status().max(self.header.exit_status());
         match &self.header.suspect_reader {
@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     fn data_is_kept_only_where_nothing_may_have_changed() {
-        let mut moved = Moved::default();
+        let mut moved = IoTotals::default();
         moved.restored(ChangedBlocks::of([(0, 4096)]));
         assert!(!moved.data_kept && moved.may_have_changed.is_some());
         moved.restored(None);

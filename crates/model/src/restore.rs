@@ -1,6 +1,6 @@
 //! What `restore` did. Sizes and places in bytes.
 
-use crate::report::{ChangedBlocks, Document, ExitStatus};
+use crate::report::{ChangedBlocks, ExitStatus, ReportDocument};
 use crate::verify::{IoCounts, IoError};
 use serde::{Deserialize, Serialize};
 
@@ -112,7 +112,7 @@ impl RestoreReport {
     }
 }
 
-impl Document for RestoreReport {
+impl ReportDocument for RestoreReport {
     fn exit_status(&self) -> ExitStatus {
         ExitStatus::bad_if(self.is_bad())
     }

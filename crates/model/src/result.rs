@@ -3,10 +3,10 @@
 //! In every output `mb_s * 1e6 = iops * block` holds, because all of them come from the same bytes and seconds.
 
 use crate::caveat::Caveat;
-use crate::histogram::Histogram;
-use crate::report::{Body, ExitStatus, Moved, Report};
-use crate::series::Series;
-use crate::test_name::{Op, Pattern, TestName};
+use crate::histogram::LatencyHistogram;
+use crate::report::{ExitStatus, IoTotals, Report, ReportBody};
+use crate::series::TimeSeries;
+use crate::test_name::{AccessPattern, TestName, TestOp};
 use crate::units::{NANOS_PER_S, Nanos, mb_per_s, measured};
 use serde::{Deserialize, Serialize};
 
@@ -25,8 +25,8 @@ pub struct LatencyUs {
     pub max: f64,
 }
 
-impl From<&Histogram> for LatencyUs {
-    fn from(h: &Histogram) -> Self {
+impl From<&LatencyHistogram> for LatencyUs {
+    fn from(h: &LatencyHistogram) -> Self {
         let us = |n: Nanos| n as f64 / 1e3;
         LatencyUs {
             mean: measured(h.mean() / 1e3),
@@ -51,7 +51,7 @@ pub struct TemperatureC {
 
 /// One loop of a test, as measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Sample {
+pub struct LoopSample {
     /// Bytes moved.
     pub bytes: u64,
     /// I/Os done.
@@ -59,16 +59,16 @@ pub struct Sample {
     /// Nanoseconds of the target's clock, with the flush where the recipe times it.
     pub nanos: Nanos,
     /// Latencies.
-    pub histogram: Histogram,
+    pub histogram: LatencyHistogram,
     /// The series over time.
-    pub series: Series,
+    pub series: TimeSeries,
     /// Temperatures.
     pub temperature_c: TemperatureC,
     /// False for a loop that the recipe discards.
     pub counted: bool,
 }
 
-impl Sample {
+impl LoopSample {
     /// Speed in MB/s.
     pub fn mb_s(&self) -> f64 {
         mb_per_s(self.bytes, self.nanos as f64 / NANOS_PER_S as f64)
@@ -105,9 +105,9 @@ pub struct Precision {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TestResult {
     /// The pattern: `RND4K Q32T1`.
-    pub test: Pattern,
+    pub test: AccessPattern,
     /// Read, write or mix.
-    pub op: Op,
+    pub op: TestOp,
     /// Where a recipe has the same test twice.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub step: Option<String>,
@@ -139,7 +139,7 @@ pub struct TestResult {
     /// The loops.
     pub loops: Vec<LoopResult>,
     /// The series over all counted loops.
-    pub series: Series,
+    pub series: TimeSeries,
     /// Doubts.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub caveats: Vec<Caveat>,
@@ -169,7 +169,7 @@ impl TestResult {
             bus_share: None,
             precision: None,
             loops: Vec::new(),
-            series: Series::default(),
+            series: TimeSeries::default(),
             caveats: Vec::new(),
         }
     }
@@ -201,9 +201,9 @@ pub const TIME_IS_UP: &str = "the time limit (--budget) was reached";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NotMeasured {
     /// The pattern.
-    pub test: Pattern,
+    pub test: AccessPattern,
     /// Read, write or mix.
-    pub op: Op,
+    pub op: TestOp,
     /// Where a recipe has the same test twice.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub step: Option<String>,
@@ -237,9 +237,9 @@ pub struct RunResult {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// The pattern.
-    pub test: Pattern,
+    pub test: AccessPattern,
     /// Read, write or mix.
-    pub op: Op,
+    pub op: TestOp,
     /// Where a recipe has the same test twice.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub step: Option<String>,
@@ -272,7 +272,7 @@ pub struct EngineCost {
 
 /// A session: several runs of a recipe on a target under one condition.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Bench {
+pub struct BenchResult {
     /// The recipe's name.
     pub recipe: String,
     /// Version and hash of the recipe's text, so that two results can be told to be comparable.
@@ -289,25 +289,25 @@ pub struct Bench {
     pub summary: Vec<Summary>,
     /// Bytes moved, and the time it took.
     #[serde(flatten)]
-    pub moved: Moved,
+    pub moved: IoTotals,
 }
 
 /// The document of `bench`.
-pub type BenchReport = Report<Bench>;
+pub type BenchReport = Report<BenchResult>;
 
-impl Bench {
+impl BenchResult {
     /// True where no test of a counted run has a figure.
     pub fn is_untested(&self) -> bool {
         !self.runs.iter().any(|run| run.counted && !run.results.is_empty())
     }
 }
 
-impl Body for Bench {
+impl ReportBody for BenchResult {
     fn exit_status(&self) -> ExitStatus {
         ExitStatus::not_proven_if(self.is_untested())
     }
 
-    fn moved(&mut self) -> Option<&mut Moved> {
+    fn moved(&mut self) -> Option<&mut IoTotals> {
         Some(&mut self.moved)
     }
 }

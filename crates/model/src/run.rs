@@ -6,7 +6,7 @@
 use crate::condition::Condition;
 use crate::result::{self, ToolPrints};
 use crate::setting::Setting;
-use crate::test_name::{Op, Pattern, TestName};
+use crate::test_name::{AccessPattern, TestName, TestOp};
 use crate::with_defaults;
 use serde::{Deserialize, Serialize};
 
@@ -33,17 +33,17 @@ with_defaults! {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         pub condition: Option<Condition> = None,
         /// What it measured.
-        pub results: Vec<Figure> = Vec::new(),
+        pub results: Vec<TestFigure> = Vec::new(),
     }
 }
 
 /// What one test gave in one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Figure {
+pub struct TestFigure {
     /// The pattern.
-    pub test: Pattern,
+    pub test: AccessPattern,
     /// Read, write or mix.
-    pub op: Op,
+    pub op: TestOp,
     /// Where a recipe or log has the same test twice: `re-read`, `direct`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub step: Option<String>,
@@ -58,8 +58,8 @@ pub struct Figure {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub max_latency_us: Option<f64>,
     /// Latencies in microseconds below which half, 99 % and 99.9 % of all I/Os are, where known.
-    #[serde(skip_serializing_if = "Percentiles::is_unknown", default)]
-    pub percentiles_us: Percentiles,
+    #[serde(skip_serializing_if = "LatencyPercentiles::is_unknown", default)]
+    pub percentiles_us: LatencyPercentiles,
     /// The figure and its unit as the tool prints it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub as_printed: Option<ToolPrints>,
@@ -67,7 +67,7 @@ pub struct Figure {
 
 /// Latencies below which a share of all I/Os is, in microseconds; `None` where the source does not say.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct Percentiles {
+pub struct LatencyPercentiles {
     /// Half of them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub p50: Option<f64>,
@@ -79,10 +79,10 @@ pub struct Percentiles {
     pub p999: Option<f64>,
 }
 
-impl Percentiles {
+impl LatencyPercentiles {
     /// True where none is known.
     pub fn is_unknown(&self) -> bool {
-        *self == Percentiles::default()
+        *self == LatencyPercentiles::default()
     }
 
     /// All of them, from the lowest.
@@ -114,10 +114,10 @@ const fn yes() -> bool {
     true
 }
 
-impl Figure {
+impl TestFigure {
     /// A figure of which nothing but its speed is known.
     pub fn of(name: TestName, mb_s: f64) -> Self {
-        Figure {
+        TestFigure {
             test: name.pattern,
             op: name.op,
             step: None,
@@ -125,7 +125,7 @@ impl Figure {
             iops: None,
             latency_us: None,
             max_latency_us: None,
-            percentiles_us: Percentiles::default(),
+            percentiles_us: LatencyPercentiles::default(),
             as_printed: None,
         }
     }
@@ -161,18 +161,18 @@ impl Figure {
 impl From<&result::RunResult> for Run {
     /// What was measured here, without its details, and without what failed I/Os touched: that is no card's figure.
     fn from(run: &result::RunResult) -> Self {
-        let figure = |r: &result::TestResult| Figure {
+        let figure = |r: &result::TestResult| TestFigure {
             step: r.step.clone(),
             iops: Some(r.iops),
             latency_us: Some(r.latency_us.mean),
             max_latency_us: Some(r.latency_us.max),
-            percentiles_us: Percentiles {
+            percentiles_us: LatencyPercentiles {
                 p50: Some(r.latency_us.p50),
                 p99: Some(r.latency_us.p99),
                 p999: Some(r.latency_us.p999),
             },
             as_printed: r.tool_prints.clone(),
-            ..Figure::of(r.name(), r.mb_s)
+            ..TestFigure::of(r.name(), r.mb_s)
         };
         let loops = run.results.iter().map(|r| r.loops.len() as u32).max();
         let results = run.results.iter().filter(|result| !result.met_failed_ios()).map(figure).collect();
@@ -182,8 +182,8 @@ impl From<&result::RunResult> for Run {
 
 impl Run {
     /// The figures that can be stored and compared; what is no speed is left out.
-    pub fn speeds(&self) -> Vec<Figure> {
-        self.results.iter().filter(|figure| figure.is_speed()).cloned().map(Figure::sane).collect()
+    pub fn speeds(&self) -> Vec<TestFigure> {
+        self.results.iter().filter(|figure| figure.is_speed()).cloned().map(TestFigure::sane).collect()
     }
 }
 
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn what_is_no_number_is_left_out() {
-        let mut figure = Figure::of("SEQ1M Q1T1 read".parse().unwrap(), 12.5);
+        let mut figure = TestFigure::of("SEQ1M Q1T1 read".parse().unwrap(), 12.5);
         (figure.iops, figure.latency_us) = (Some(f64::NAN), Some(-1e308));
         let mut run = Run { run: 1, results: vec![figure], ..Run::default() };
         assert_eq!((run.speeds()[0].iops, run.speeds()[0].latency_us), (None, None));

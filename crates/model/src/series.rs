@@ -12,7 +12,7 @@ const MOST_BUCKETS: usize = 4096;
 with_defaults! {
     /// What was done in some whole seconds; one second in which nothing ended, where nothing is given.
     #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-    pub struct Bucket {
+    pub struct SeriesBucket {
         /// Whole seconds from the loop's start to the bucket's, of the target's clock.
         pub at_s: u32 = 0,
         /// Seconds that it covers.
@@ -41,7 +41,7 @@ fn is_one(seconds: &u32) -> bool {
     *seconds == 1
 }
 
-impl Bucket {
+impl SeriesBucket {
     /// Speed in MB/s (10^6).
     pub fn mb_s(&self) -> f64 {
         mb_per_s(self.bytes, f64::from(self.seconds.max(1)))
@@ -53,15 +53,15 @@ impl Bucket {
     }
 
     /// One bucket in place of itself and the one after it.
-    pub fn with_next(self, next: Bucket) -> Bucket {
+    pub fn with_next(self, next: SeriesBucket) -> SeriesBucket {
         let temperature_c = next.temperature_c.or(self.temperature_c);
         let seconds = self.seconds.saturating_add(next.seconds);
-        Bucket { seconds, temperature_c, ..self.counting(next) }
+        SeriesBucket { seconds, temperature_c, ..self.counting(next) }
     }
 
     /// The same seconds, with what another thread did in them.
-    fn counting(self, other: Bucket) -> Bucket {
-        Bucket {
+    fn counting(self, other: SeriesBucket) -> SeriesBucket {
+        SeriesBucket {
             bytes: self.bytes.saturating_add(other.bytes),
             ios: self.ios.saturating_add(other.ios),
             sum_us: self.sum_us.saturating_add(other.sum_us),
@@ -73,33 +73,33 @@ impl Bucket {
 }
 
 /// Buckets in the order of time. A bucket is filled up to `width` seconds.
-pub type Series = ThinnedSeries<Bucket>;
+pub type TimeSeries = ThinnedSeries<SeriesBucket>;
 
-impl Thinned for Bucket {
+impl Thinned for SeriesBucket {
     const MOST: usize = MOST_BUCKETS;
 
-    fn has_room(&self, next: &Bucket, width: u32, _pushed: u32) -> bool {
+    fn has_room(&self, next: &SeriesBucket, width: u32, _pushed: u32) -> bool {
         self.seconds.saturating_add(next.seconds) <= width
     }
 
-    fn merge(self, next: Bucket, _before: Option<&Bucket>) -> Bucket {
+    fn merge(self, next: SeriesBucket, _before: Option<&SeriesBucket>) -> SeriesBucket {
         self.with_next(next)
     }
 }
 
-impl Series {
+impl TimeSeries {
     /// Adds a whole series that began when this one ended.
-    pub fn append(&mut self, later: &Series) {
+    pub fn append(&mut self, later: &TimeSeries) {
         let offset = self.last().map_or(0, |last| last.at_s.saturating_add(last.seconds));
         for bucket in later.iter() {
-            self.push(Bucket { at_s: bucket.at_s.saturating_add(offset), ..*bucket });
+            self.push(SeriesBucket { at_s: bucket.at_s.saturating_add(offset), ..*bucket });
         }
     }
 
     /// Adds what another thread did in the same time: both series began together and have no gaps.
-    pub fn merge(&mut self, other: Series) {
+    pub fn merge(&mut self, other: TimeSeries) {
         self.zip_with(other, |mine, theirs| {
-            *mine = Bucket { seconds: mine.seconds.max(theirs.seconds), ..mine.counting(theirs) };
+            *mine = SeriesBucket { seconds: mine.seconds.max(theirs.seconds), ..mine.counting(theirs) };
         });
     }
 }
@@ -109,12 +109,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn second(at_s: u32, bytes: u64) -> Bucket {
-        Bucket { at_s, bytes, ios: 2, sum_us: 900, max_us: 500.0, ..Bucket::default() }
+    fn second(at_s: u32, bytes: u64) -> SeriesBucket {
+        SeriesBucket { at_s, bytes, ios: 2, sum_us: 900, max_us: 500.0, ..SeriesBucket::default() }
     }
 
-    fn totals(series: &Series) -> (u64, u64, u64, u64) {
-        let sum = |of: fn(&Bucket) -> u64| series.iter().map(of).sum::<u64>();
+    fn totals(series: &TimeSeries) -> (u64, u64, u64, u64) {
+        let sum = |of: fn(&SeriesBucket) -> u64| series.iter().map(of).sum::<u64>();
         (sum(|b| b.bytes), sum(|b| b.ios), sum(|b| b.sum_us), sum(|b| u64::from(b.seconds)))
     }
 
@@ -122,13 +122,13 @@ mod tests {
     fn a_million_seconds_fit_and_the_worst_of_them_still_stands_where_it_was() {
         let worst = 654_321;
         let points = (0..1_000_000).map(|at_s| match at_s {
-            _ if at_s == worst => Bucket { max_us: 9e6, temperature_c: Some(71.5), ..second(at_s, 1) },
+            _ if at_s == worst => SeriesBucket { max_us: 9e6, temperature_c: Some(71.5), ..second(at_s, 1) },
             _ => second(at_s, 4096),
         });
-        let series: Series = points.collect();
+        let series: TimeSeries = points.collect();
         assert!((MOST_BUCKETS / 2..=MOST_BUCKETS).contains(&series.len()), "{}", series.len());
         assert_eq!(totals(&series), (4096 * 999_999 + 1, 2_000_000, 900_000_000, 1_000_000));
-        let found: Vec<&Bucket> = series.iter().filter(|b| b.max_us == 9e6).collect();
+        let found: Vec<&SeriesBucket> = series.iter().filter(|b| b.max_us == 9e6).collect();
         assert_eq!(found.len(), 1);
         assert!((found[0].at_s..found[0].at_s + found[0].seconds).contains(&worst), "{:?}", found[0]);
         assert_eq!(found[0].temperature_c, Some(71.5));
@@ -137,14 +137,14 @@ mod tests {
     #[test]
     fn what_was_stored_before_buckets_had_a_width_is_read() {
         let text = r#"[{"at_s":0,"bytes":4096,"ios":1,"max_us":7.5,"temperature_c":null}]"#;
-        let old: Series = serde_json::from_str(text).unwrap();
-        assert_eq!(old[..], [Bucket { bytes: 4096, ios: 1, max_us: 7.5, ..Bucket::default() }]);
+        let old: TimeSeries = serde_json::from_str(text).unwrap();
+        assert_eq!(old[..], [SeriesBucket { bytes: 4096, ios: 1, max_us: 7.5, ..SeriesBucket::default() }]);
     }
 
     #[test]
     fn a_thread_that_ended_early_is_added_to_one_that_went_on_for_long() {
-        let mut short: Series = (0..10).map(|at_s| second(at_s, 1)).collect();
-        let long: Series = (0..9000).map(|at_s| second(at_s, 1)).collect();
+        let mut short: TimeSeries = (0..10).map(|at_s| second(at_s, 1)).collect();
+        let long: TimeSeries = (0..9000).map(|at_s| second(at_s, 1)).collect();
         assert_eq!(long[0].seconds, 4);
         short.merge(long.clone());
         assert_eq!(short.len(), long.len());
@@ -156,7 +156,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(24))]
         #[test]
         fn loops_in_a_row_keep_all_that_they_counted(lengths in prop::collection::vec(0u32..3000, 1..6)) {
-            let mut all = Series::default();
+            let mut all = TimeSeries::default();
             for length in &lengths {
                 all.append(&(0..*length).map(|at_s| second(at_s, u64::from(at_s))).collect());
             }
@@ -166,13 +166,13 @@ mod tests {
             prop_assert_eq!(totals(&all), (bytes, 2 * seconds, 900 * seconds, seconds));
             prop_assert!(all.windows(2).all(|two| two[0].end_s() == u64::from(two[1].at_s)));
             let text = serde_json::to_string(&all).unwrap();
-            prop_assert_eq!(serde_json::from_str::<Series>(&text).unwrap(), all);
+            prop_assert_eq!(serde_json::from_str::<TimeSeries>(&text).unwrap(), all);
         }
 
         #[test]
         fn no_list_grows_without_end(places in prop::collection::vec((any::<u32>(), any::<u32>()), 0..20)) {
-            let wild = |(at_s, seconds)| Bucket { at_s, seconds, ..Bucket::default() };
-            let series: Series = places.iter().copied().map(wild).cycle().take(20_000 * places.len().min(1)).collect();
+            let wild = |(at_s, seconds)| SeriesBucket { at_s, seconds, ..SeriesBucket::default() };
+            let series: TimeSeries = places.iter().copied().map(wild).cycle().take(20_000 * places.len().min(1)).collect();
             prop_assert!(series.len() <= MOST_BUCKETS);
         }
     }

@@ -6,14 +6,14 @@
 
 mod figures;
 
-use crate::card::{CardFacts, Event};
+use crate::card::{CardEvent, CardFacts};
 use crate::caveat::Caveat;
-use crate::condition::{Condition, Origin};
+use crate::condition::{Condition, ConditionOrigin};
 use crate::finding::Finding;
-use crate::log::Log;
+use crate::log::CardLog;
 use crate::outside;
-use crate::result::{BenchReport, RunResult, Sample};
-use crate::run::Figure;
+use crate::result::{BenchReport, LoopSample, RunResult};
+use crate::run::TestFigure;
 use crate::test_name::TestName;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -48,7 +48,7 @@ pub struct SessionFile {
     /// What was true of card and rig.
     pub condition: Condition,
     /// Who says so, by word.
-    pub origins: BTreeMap<String, Origin>,
+    pub origins: BTreeMap<String, ConditionOrigin>,
     /// The method; `None` for a record.
     pub recipe: Option<FileRecipe>,
     /// The target as it was named; the file's name for a log.
@@ -84,7 +84,7 @@ pub struct SessionFile {
     /// What was concluded.
     pub findings: Vec<Finding>,
     /// A log as it was understood, without its runs.
-    pub log: Option<Log>,
+    pub log: Option<CardLog>,
     /// The hash by which the same log is known again in another file.
     pub content_hash: Option<String>,
     /// The file that a log is from.
@@ -125,7 +125,7 @@ pub struct FileEvent {
     /// The unit it happened to, where that is known.
     pub specimen: Option<String>,
     /// What happened.
-    pub event: Event,
+    pub event: CardEvent,
 }
 
 /// On what an attachment hangs.
@@ -187,7 +187,7 @@ pub struct FileRun {
     pub loops: Option<u32>,
     /// One figure for each test, in one shape whoever measured; `None` for a run that did not finish.
     #[serde(with = "figures")]
-    pub figures: Option<Vec<Figure>>,
+    pub figures: Option<Vec<TestFigure>>,
     /// All results of a run that was measured here.
     pub results: Option<RunResult>,
     /// Every finished loop, raw.
@@ -221,7 +221,7 @@ pub struct SampleRecord {
     /// Which loop of the test, from 0, with those that are discarded.
     pub loop_index: u32,
     /// What was measured.
-    pub sample: Sample,
+    pub sample: LoopSample,
     /// Doubts about it.
     pub caveats: Vec<Caveat>,
 }

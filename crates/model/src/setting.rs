@@ -53,12 +53,12 @@ impl Setting {
 
 /// A word that a setting must have, and its value: `cooling=active`, `recipe=cdm_fio`, `size=1GiB`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wanted {
+pub struct WantedSetting {
     word: String,
     value: String,
 }
 
-impl Wanted {
+impl WantedSetting {
     /// Reads `WORD=VALUE`.
     ///
     /// # Errors
@@ -70,7 +70,7 @@ impl Wanted {
         if word == "size" {
             parse_size(value).map_err(|e| e.to_string())?;
         }
-        Ok(Wanted { word: word.to_owned(), value: value.to_owned() })
+        Ok(WantedSetting { word: word.to_owned(), value: value.to_owned() })
     }
 
     /// Whether a setting has it. Values are compared without regard to case.
@@ -85,11 +85,11 @@ impl Wanted {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::condition::Origin;
+    use crate::condition::ConditionOrigin;
 
     fn setting() -> Setting {
         let mut condition = Condition::default();
-        condition.set("cooling", "active", Origin::Stated);
+        condition.set("cooling", "active", ConditionOrigin::Stated);
         Setting { recipe: "cdm_fio".into(), size_bytes: Some(1 << 30), condition }
     }
 
@@ -105,7 +105,7 @@ mod tests {
             ("board=Pi", false),
             ("clock=100 MHz", false),
         ] {
-            assert_eq!(Wanted::parse(wanted).unwrap().is_met_by(&setting()), met, "{wanted}");
+            assert_eq!(WantedSetting::parse(wanted).unwrap().is_met_by(&setting()), met, "{wanted}");
         }
     }
 
@@ -113,7 +113,7 @@ mod tests {
     fn the_mode_of_the_bus_says_what_it_carries() {
         let ceiling = |mode: &str| {
             let mut known = setting();
-            known.condition.set("bus_mode", mode, Origin::Stated);
+            known.condition.set("bus_mode", mode, ConditionOrigin::Stated);
             known.bus_ceiling_mb_s()
         };
         assert_eq!(
@@ -125,8 +125,8 @@ mod tests {
 
     #[test]
     fn a_word_nobody_knows_is_refused_with_the_list() {
-        assert!(Wanted::parse("coolling=active").unwrap_err().contains("cooling, "));
-        assert!(Wanted::parse("cooling").unwrap_err().contains("WORD=VALUE"));
-        assert!(Wanted::parse("size=big").unwrap_err().contains("is not a size"));
+        assert!(WantedSetting::parse("coolling=active").unwrap_err().contains("cooling, "));
+        assert!(WantedSetting::parse("cooling").unwrap_err().contains("WORD=VALUE"));
+        assert!(WantedSetting::parse("size=big").unwrap_err().contains("is not a size"));
     }
 }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 /// Where the next I/O goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Order {
+pub enum IoOrder {
     /// One after the other.
     #[serde(rename = "SEQ")]
     Sequential,
@@ -18,7 +18,7 @@ pub enum Order {
 
 /// What a test does; written `read`, `write` or `mix70` (70 % of the I/Os read).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Op {
+pub enum TestOp {
     /// Only reads.
     Read,
     /// Only writes.
@@ -27,22 +27,22 @@ pub enum Op {
     Mix(u8),
 }
 
-impl Op {
+impl TestOp {
     /// True where data on the target is overwritten.
     pub fn writes(self) -> bool {
-        self != Op::Read
+        self != TestOp::Read
     }
     /// True where data is read.
     pub fn reads(self) -> bool {
-        self != Op::Write
+        self != TestOp::Write
     }
 }
 
 /// One access pattern without its direction: `RND4K Q32T1`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Pattern {
+pub struct AccessPattern {
     /// Sequential or random.
-    pub order: Order,
+    pub order: IoOrder,
     /// Bytes in one I/O.
     pub block: u64,
     /// I/Os in flight for each thread.
@@ -55,9 +55,9 @@ pub struct Pattern {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TestName {
     /// The pattern.
-    pub pattern: Pattern,
+    pub pattern: AccessPattern,
     /// Read, write or a mix.
-    pub op: Op,
+    pub op: TestOp,
 }
 
 /// A test name that could not be read.
@@ -70,24 +70,24 @@ pub struct TestNameError {
     pub reason: &'static str,
 }
 
-impl fmt::Display for Op {
+impl fmt::Display for TestOp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Op::Read => f.pad("read"),
-            Op::Write => f.pad("write"),
-            Op::Mix(reads) => f.pad(&format!("mix{reads}")),
+            TestOp::Read => f.pad("read"),
+            TestOp::Write => f.pad("write"),
+            TestOp::Mix(reads) => f.pad(&format!("mix{reads}")),
         }
     }
 }
 
-impl FromStr for Op {
+impl FromStr for TestOp {
     type Err = &'static str;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text {
-            "read" => Ok(Op::Read),
-            "write" => Ok(Op::Write),
+            "read" => Ok(TestOp::Read),
+            "write" => Ok(TestOp::Write),
             _ => match text.strip_prefix("mix").map(str::parse::<u8>) {
-                Some(Ok(share @ 1..=99)) => Ok(Op::Mix(share)),
+                Some(Ok(share @ 1..=99)) => Ok(TestOp::Mix(share)),
                 Some(_) => Err("a mix names its share of reads, mix1 to mix99"),
                 None => Err("the last word is read, write or mix70"),
             },
@@ -95,16 +95,16 @@ impl FromStr for Op {
     }
 }
 
-impl fmt::Display for Pattern {
+impl fmt::Display for AccessPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&format!("{} {}", self.access(), self.parallelism()))
     }
 }
 
-impl Pattern {
+impl AccessPattern {
     /// Order and block: `RND4K`.
     pub fn access(&self) -> String {
-        let order = if self.order == Order::Sequential { "SEQ" } else { "RND" };
+        let order = if self.order == IoOrder::Sequential { "SEQ" } else { "RND" };
         let (number, unit) = match self.block {
             n if n >= GIB && n % GIB == 0 => (n / GIB, "G"),
             n if n >= MIB && n % MIB == 0 => (n / MIB, "M"),
@@ -120,14 +120,14 @@ impl Pattern {
     }
 }
 
-impl FromStr for Pattern {
+impl FromStr for AccessPattern {
     type Err = TestNameError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         parse_pattern(text).map_err(|reason| TestNameError { text: text.to_owned(), reason })
     }
 }
 
-fn parse_pattern(text: &str) -> Result<Pattern, &'static str> {
+fn parse_pattern(text: &str) -> Result<AccessPattern, &'static str> {
     let mut words = text.split_whitespace();
     let access = words.next().ok_or("it is empty")?;
     let depth = words.next().unwrap_or("Q1T1");
@@ -135,8 +135,8 @@ fn parse_pattern(text: &str) -> Result<Pattern, &'static str> {
         return Err("too many words");
     }
     let (order, block) = match (access.strip_prefix("SEQ"), access.strip_prefix("RND")) {
-        (Some(block), _) => (Order::Sequential, block),
-        (_, Some(block)) => (Order::Random, block),
+        (Some(block), _) => (IoOrder::Sequential, block),
+        (_, Some(block)) => (IoOrder::Random, block),
         _ => return Err("it starts with SEQ or RND"),
     };
     let block = units::parse_size(block).map_err(|_| "invalid block size")?;
@@ -144,7 +144,7 @@ fn parse_pattern(text: &str) -> Result<Pattern, &'static str> {
         depth.strip_prefix('Q').and_then(|d| d.split_once('T')).ok_or("the second word is like Q32T1")?;
     let queue = queue.parse().map_err(|_| "invalid queue depth")?;
     let threads = threads.parse().map_err(|_| "invalid thread count")?;
-    Ok(Pattern { order, block, queue, threads })
+    Ok(AccessPattern { order, block, queue, threads })
 }
 
 impl fmt::Display for TestName {
@@ -182,7 +182,7 @@ macro_rules! serde_as_text {
         }
     )*};
 }
-serde_as_text!(Op, Pattern, TestName);
+serde_as_text!(TestOp, AccessPattern, TestName);
 
 #[cfg(test)]
 mod tests {

@@ -98,25 +98,25 @@ impl fmt::Display for BinarySize {
 /// An amount of data in a sentence: `64 MiB` where it is a power of two, or three times one, as flash is made; else as
 /// [`Size`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Amount(pub u64);
+pub struct DataAmount(pub u64);
 
-impl fmt::Display for Amount {
+impl fmt::Display for DataAmount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let odd = self.0.checked_shr(self.0.trailing_zeros()).unwrap_or(0);
-        if self.0 < KIB || odd <= 3 { BinarySize(self.0).fmt(f) } else { Size(self.0).fmt(f) }
+        if self.0 < KIB || odd <= 3 { BinarySize(self.0).fmt(f) } else { DecimalSize(self.0).fmt(f) }
     }
 }
 
 /// A capacity to the byte, and as people say it: `16 012 804 096 bytes (16.0 GB)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Capacity(pub u64);
+pub struct ExactCapacity(pub u64);
 
-impl fmt::Display for Capacity {
+impl fmt::Display for ExactCapacity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            few @ 0..1_000 => Size(few).fmt(f),
-            bytes => write!(f, "{} bytes ({})", grouped(bytes), Size(bytes).in_table()),
+            few @ 0..1_000 => DecimalSize(few).fmt(f),
+            bytes => write!(f, "{} bytes ({})", grouped(bytes), DecimalSize(bytes).in_table()),
         }
     }
 }
@@ -124,9 +124,9 @@ impl fmt::Display for Capacity {
 /// A size in a sentence: at most three significant digits in powers of ten, `52 GB`, `1.02 TB`, `414 kB`. In columns it
 /// is [`Size::in_table`]; exact bytes are [`Capacity`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Size(pub u64);
+pub struct DecimalSize(pub u64);
 
-impl Size {
+impl DecimalSize {
     /// The size in a column, with all three digits: `52.0 GB`, `1.00 TB`.
     pub fn in_table(self) -> String {
         let (unit, name) = self.unit();
@@ -135,7 +135,7 @@ impl Size {
     }
 
     /// This much of a whole, in the unit of the whole where a tenth of that shows it: `0.6 of 256 GB`, `67.1 MB of 78 GB`.
-    pub fn as_part_of(self, whole: Size) -> String {
+    pub fn as_part_of(self, whole: DecimalSize) -> String {
         let part = self.0 as f64 / whole.unit().0;
         match part >= 0.1 {
             true => format!("{} of {whole}", without_zeros(format!("{part:.*}", decimals(part).min(1)))),
@@ -156,7 +156,7 @@ impl Size {
     }
 }
 
-impl fmt::Display for Size {
+impl fmt::Display for DecimalSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (unit, name) = self.unit();
         let value = self.0 as f64 / unit;
@@ -175,9 +175,9 @@ fn without_zeros(number: String) -> String {
 
 /// A speed in MB/s as people say it: `117 MB/s`, `4.50 MB/s`, `0.0123 MB/s`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Speed(pub f64);
+pub struct SpeedMbS(pub f64);
 
-impl fmt::Display for Speed {
+impl fmt::Display for SpeedMbS {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} MB/s", three_digits(self.0))
     }
@@ -185,9 +185,9 @@ impl fmt::Display for Speed {
 
 /// A wait as people say it: `0.4 s`, `42.0 s`, from a minute on `2.40 min`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Wait(pub f64);
+pub struct WaitTime(pub f64);
 
-impl fmt::Display for Wait {
+impl fmt::Display for WaitTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             minutes if minutes >= MINUTE_S => write!(f, "{} min", three_digits(minutes / MINUTE_S)),
@@ -247,7 +247,7 @@ pub fn measured(value: f64) -> f64 {
 
 /// A scale of temperature. Documents are in °C; people may want another.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Degrees {
+pub enum TemperatureUnit {
     /// °C.
     #[default]
     Celsius,
@@ -257,26 +257,26 @@ pub enum Degrees {
     Kelvin,
 }
 
-impl std::str::FromStr for Degrees {
+impl std::str::FromStr for TemperatureUnit {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
-            "C" | "c" => Ok(Degrees::Celsius),
-            "F" | "f" => Ok(Degrees::Fahrenheit),
-            "K" | "k" => Ok(Degrees::Kelvin),
+            "C" | "c" => Ok(TemperatureUnit::Celsius),
+            "F" | "f" => Ok(TemperatureUnit::Fahrenheit),
+            "K" | "k" => Ok(TemperatureUnit::Kelvin),
             other => Err(format!("{other:?} is not a temperature unit; give C, F or K")),
         }
     }
 }
 
-impl Degrees {
+impl TemperatureUnit {
     /// A temperature in °C as it reads on this scale, in whole degrees: `104 °F`.
     pub fn write(self, celsius: f64) -> String {
         match self {
-            Degrees::Celsius => format!("{celsius:.0} °C"),
-            Degrees::Fahrenheit => format!("{:.0} °F", celsius * 1.8 + 32.0),
-            Degrees::Kelvin => format!("{:.0} K", celsius + 273.15),
+            TemperatureUnit::Celsius => format!("{celsius:.0} °C"),
+            TemperatureUnit::Fahrenheit => format!("{:.0} °F", celsius * 1.8 + 32.0),
+            TemperatureUnit::Kelvin => format!("{:.0} K", celsius + 273.15),
         }
     }
 }
@@ -297,9 +297,9 @@ mod tests {
 
     #[test]
     fn a_temperature_reads_on_the_scale_that_is_asked_for() {
-        let scales = ["C", "f", "K"].map(|unit| unit.parse::<Degrees>().unwrap().write(40.0));
+        let scales = ["C", "f", "K"].map(|unit| unit.parse::<TemperatureUnit>().unwrap().write(40.0));
         assert_eq!(scales, ["40 °C", "104 °F", "313 K"]);
-        assert!("R".parse::<Degrees>().is_err());
+        assert!("R".parse::<TemperatureUnit>().is_err());
     }
 
     #[test]
@@ -321,7 +321,7 @@ mod tests {
             (2_000_398_934_016, "2 TB", "2.00 TB"),
         ] {
             assert_eq!(
-                (Size(bytes).to_string().as_str(), Size(bytes).in_table().as_str()),
+                (DecimalSize(bytes).to_string().as_str(), DecimalSize(bytes).in_table().as_str()),
                 (in_sentence, in_table)
             );
         }
@@ -338,20 +338,20 @@ mod tests {
             (67_108_864, 67_108_864, "67.1 of 67.1 MB"),
             (0, 67_108_864, "0 bytes of 67.1 MB"),
         ] {
-            assert_eq!(Size(part).as_part_of(Size(whole)), expected);
+            assert_eq!(DecimalSize(part).as_part_of(DecimalSize(whole)), expected);
         }
     }
 
     #[test]
     fn an_amount_is_in_the_unit_in_which_it_is_a_round_number() {
-        let said = [64 * MIB, 24 * MIB, 7600 * MIB, 100_000_000, 512, 0].map(|n| Amount(n).to_string());
+        let said = [64 * MIB, 24 * MIB, 7600 * MIB, 100_000_000, 512, 0].map(|n| DataAmount(n).to_string());
         assert_eq!(said, ["64 MiB", "24 MiB", "7.97 GB", "100 MB", "512 bytes", "0 bytes"]);
     }
 
     #[test]
     fn a_speed_has_three_digits() {
         assert_eq!(
-            [117.04, 93.04, 4.5, 0.99951, 0.1234, 0.01234, 0.0].map(|mb_s| Speed(mb_s).to_string()),
+            [117.04, 93.04, 4.5, 0.99951, 0.1234, 0.01234, 0.0].map(|mb_s| SpeedMbS(mb_s).to_string()),
             ["117 MB/s", "93.0 MB/s", "4.50 MB/s", "1.00 MB/s", "0.123 MB/s", "0.0123 MB/s", "0 MB/s"]
         );
         assert_eq!([f64::NAN, f64::INFINITY].map(three_digits), [NO_NUMBER; 2]);
@@ -392,7 +392,7 @@ mod tests {
     fn sizes_print_exactly() {
         assert_eq!(BinarySize(1000 * MIB).to_string(), "1000 MiB");
         assert_eq!(BinarySize(4095).to_string(), "4095 bytes");
-        assert_eq!(Capacity(16_012_804_096).to_string(), "16 012 804 096 bytes (16.0 GB)");
+        assert_eq!(ExactCapacity(16_012_804_096).to_string(), "16 012 804 096 bytes (16.0 GB)");
     }
 
     proptest::proptest! {

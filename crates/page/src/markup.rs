@@ -1,8 +1,8 @@
 //! Pieces of HTML: text that may stand anywhere, tables, findings. What a card or its owner says is a stranger's text.
 
 use crate::specification;
-use crate::tree::Remark;
-use crate::tree::table::{Column, Table};
+use crate::tree::FindingRemark;
+use crate::tree::table::{Table, TableColumn};
 use cardscope_model::outside;
 use std::fmt::Write;
 
@@ -19,7 +19,7 @@ pub(crate) fn grid(table: &Table) -> String {
         if all.is_empty() { String::new() } else { format!(" class=\"{}\"", all.join(" ")) }
     };
     let heads = table.columns().iter().enumerate();
-    let head = |(column, one): (usize, &Column)| match one.head.is_empty() {
+    let head = |(column, one): (usize, &TableColumn)| match one.head.is_empty() {
         true => "<td></td>".to_owned(),
         false => format!("<th scope=\"col\"{}>{}</th>", class(None, column), escaped(&one.head)),
     };
@@ -44,11 +44,11 @@ fn shade(share: f64) -> usize {
 }
 
 /// Findings and caveats as a list, each with what it rests on.
-pub(crate) fn remarks(remarks: &[Remark]) -> String {
+pub(crate) fn remarks(remarks: &[FindingRemark]) -> String {
     format!("<ul class=\"findings\">\n{}</ul>\n", remarks.iter().map(remark).collect::<String>())
 }
 
-fn remark(remark: &Remark) -> String {
+fn remark(remark: &FindingRemark) -> String {
     let class = remark.word().unwrap_or("caveat");
     let evidence: Vec<String> = remark
         .evidence

@@ -1,10 +1,10 @@
 //! Charts drawn with characters, for terminals: curves as points by series with ticks and lines across, speed over the
 //! addresses as a row of blocks.
 
-use crate::chart::{Addresses, Chart, Kind, Lines};
-use crate::ruler::{Ruler, named};
-use cardscope_model::card_map::plot::{Axis, Plot};
-use cardscope_model::units::Size;
+use crate::chart::{AddressChart, Chart, ChartKind, LineChart};
+use crate::ruler::{AxisRange, named};
+use cardscope_model::card_map::plot::{Plot, PlotAxis};
+use cardscope_model::units::DecimalSize;
 
 /// Columns of the picture itself; with the ticks at its left it fits a terminal of 80.
 const WIDTH: usize = 60;
@@ -22,20 +22,20 @@ const GLYPHS: [char; 6] = ['*', 'o', '+', 'x', '#', '@'];
 /// tables that a terminal shows as they are.
 pub fn text(chart: &Chart) -> String {
     match &chart.kind {
-        Kind::Lines(lines) => curves(&chart.title, lines),
-        Kind::Addresses(addresses) => strips(&chart.title, addresses),
-        Kind::Bars(_) | Kind::Flash(_) => String::new(),
+        ChartKind::Lines(lines) => curves(&chart.title, lines),
+        ChartKind::Addresses(addresses) => strips(&chart.title, addresses),
+        ChartKind::Bars(_) | ChartKind::Flash(_) => String::new(),
     }
 }
 
-fn curves(title: &str, lines: &Lines) -> String {
+fn curves(title: &str, lines: &LineChart) -> String {
     let plot = &lines.plot;
     let points = || plot.series.iter().flat_map(|s| s.points.iter());
     let drawn = || points().filter(|(x, y)| x.is_finite() && y.is_finite());
-    let x = Ruler::tight(&plot.x, drawn().map(|p| p.0), TICKS.0);
-    let y = Ruler::over(&plot.y, drawn().map(|p| p.1), TICKS.1);
+    let x = AxisRange::tight(&plot.x, drawn().map(|p| p.0), TICKS.0);
+    let y = AxisRange::over(&plot.y, drawn().map(|p| p.1), TICKS.1);
     let (Some(x), Some(y)) = (x, y) else { return format!("{title}: nothing to draw\n") };
-    let mut canvas = Canvas::new(WIDTH, HEIGHT);
+    let mut canvas = TextCanvas::new(WIDTH, HEIGHT);
     for at in plot.marks.iter().filter_map(|(at, _)| x.place(*at)) {
         canvas.line_across(at);
     }
@@ -48,11 +48,11 @@ fn curves(title: &str, lines: &Lines) -> String {
 }
 
 /// Columns that the ticks at the left take.
-fn margin(y: &Ruler) -> usize {
+fn margin(y: &AxisRange) -> usize {
     y.ticks(TICKS.1).iter().map(|t| y.write(*t).chars().count()).max().unwrap_or(0).max(4)
 }
 
-fn body(canvas: &Canvas, y: &Ruler, axis: &Axis) -> String {
+fn body(canvas: &TextCanvas, y: &AxisRange, axis: &PlotAxis) -> String {
     let margin = margin(y);
     let mut labels = vec![String::new(); HEIGHT];
     for tick in y.ticks(TICKS.1) {
@@ -70,7 +70,7 @@ fn body(canvas: &Canvas, y: &Ruler, axis: &Axis) -> String {
 }
 
 /// The axis below, its ticks, and what it is.
-fn foot(x: &Ruler, axis: &Axis, margin: usize) -> String {
+fn foot(x: &AxisRange, axis: &PlotAxis, margin: usize) -> String {
     let mut edge = vec!['─'; WIDTH];
     let mut labels = vec![' '; WIDTH + 12];
     let mut free = 0;
@@ -103,7 +103,7 @@ fn foot(x: &Ruler, axis: &Axis, margin: usize) -> String {
 }
 
 /// Which character is which series, where there are several, and what the lines across are.
-fn legend(plot: &Plot, x: &Ruler) -> String {
+fn legend(plot: &Plot, x: &AxisRange) -> String {
     let mut out = String::new();
     if plot.series.len() > 1 {
         let names = plot.series.iter().enumerate();
@@ -127,7 +127,7 @@ const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 const LOST: &str = "      . below 1 % of the column's bytes, : below 10 %, # more, or an I/O failed";
 
 /// One character a column: the taller, the faster its slowest part; marks below for what was lost.
-fn strips(title: &str, map: &Addresses) -> String {
+fn strips(title: &str, map: &AddressChart) -> String {
     let mut lines = vec![title.to_owned()];
     for strip in &map.strips {
         let most = strip.columns.iter().flatten().copied().fold(0.0, f64::max);
@@ -149,12 +149,12 @@ fn strips(title: &str, map: &Addresses) -> String {
         lines.push(format!("bad   {}", map.lost.iter().map(mark).collect::<String>()));
         lines.push(LOST.to_owned());
     }
-    lines.push(format!("      a column is {} of {}", Size(map.column_bytes), Size(map.bytes)));
+    lines.push(format!("      a column is {} of {}", DecimalSize(map.column_bytes), DecimalSize(map.bytes)));
     lines.iter().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
 /// The cells of a picture.
-struct Canvas {
+struct TextCanvas {
     cells: Vec<Vec<char>>,
     width: usize,
 }
@@ -175,9 +175,9 @@ fn row(place: f64, height: usize) -> usize {
     height - 1 - column(place, height)
 }
 
-impl Canvas {
-    fn new(width: usize, height: usize) -> Canvas {
-        Canvas { cells: vec![vec![' '; width]; height], width }
+impl TextCanvas {
+    fn new(width: usize, height: usize) -> TextCanvas {
+        TextCanvas { cells: vec![vec![' '; width]; height], width }
     }
 
     fn line_across(&mut self, place: f64) {
@@ -219,10 +219,10 @@ impl Canvas {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::card_map::plot::{Plot, Scale, Series};
+    use cardscope_model::card_map::plot::{AxisScale, Plot, PlotSeries};
 
-    fn series(name: &str, points: &[(f64, f64)]) -> Series {
-        Series { name: name.to_owned(), points: points.to_vec() }
+    fn series(name: &str, points: &[(f64, f64)]) -> PlotSeries {
+        PlotSeries { name: name.to_owned(), points: points.to_vec() }
     }
 
     /// Speed by size of a write, as published for a Lexar 16 GB card.
@@ -233,8 +233,8 @@ mod tests {
         let at_random = of([1.06, 2.63, 4.7, 6.94, 9.06, 10.7, 11.7, 12.2, 12.7, 9.84]);
         Plot {
             title: "Write speed by size".to_owned(),
-            x: Axis::new("bytes of a write", "bytes", Scale::Log2),
-            y: Axis::new("speed", "MB/s", Scale::Log10),
+            x: PlotAxis::new("bytes of a write", "bytes", AxisScale::Log2),
+            y: PlotAxis::new("speed", "MB/s", AxisScale::Log10),
             series: vec![series("in order", &in_order), series("at random", &at_random)],
             marks: vec![(16384.0, "page".to_owned())],
         }
@@ -270,8 +270,8 @@ mod tests {
         let speed = |s: u32| if s < 300 { 45.0 } else { 12.0 } + f64::from(s % 7);
         Plot {
             title: "Speed over time".to_owned(),
-            x: Axis::new("time", "s", Scale::Linear),
-            y: Axis::new("speed", "MB/s", Scale::Linear),
+            x: PlotAxis::new("time", "s", AxisScale::Linear),
+            y: PlotAxis::new("speed", "MB/s", AxisScale::Linear),
             series: vec![series("write", &(0..600).map(|s| (f64::from(s), speed(s))).collect::<Vec<_>>())],
             marks: vec![(300.0, "cache end".to_owned())],
         }
@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn whatever_was_measured_is_drawn_within_the_width_of_a_terminal_or_said_to_be_nothing() {
-        let scales = [Scale::Linear, Scale::Log2, Scale::Log10];
+        let scales = [AxisScale::Linear, AxisScale::Log2, AxisScale::Log10];
         let strange: [&[(f64, f64)]; 8] = [
             &[],
             &[(f64::NAN, 1.0), (1.0, f64::INFINITY)],
@@ -317,8 +317,8 @@ mod tests {
         for (points, pair) in strange.iter().flat_map(|p| (0..9).map(move |pair| (p, pair))) {
             let (x, y) = (&scales[pair / 3], &scales[pair % 3]);
             let plot = Plot {
-                x: Axis::new("x", "bytes", *x),
-                y: Axis::new("y", "µs", *y),
+                x: PlotAxis::new("x", "bytes", *x),
+                y: PlotAxis::new("y", "µs", *y),
                 series: vec![series("a", points)],
                 marks: vec![(2.0, "two".to_owned()), (f64::NAN, "nowhere".to_owned())],
                 ..curve()
@@ -335,17 +335,18 @@ mod tests {
     #[test]
     fn speeds_are_shown_from_0_on_and_temperatures_are_not() {
         let from = |unit: &str| {
-            let axis = Axis::new("", unit, Scale::Linear);
-            Ruler::over(&axis, [14.0, 20.4, 20.2].into_iter(), 5).unwrap().place(0.0)
+            let axis = PlotAxis::new("", unit, AxisScale::Linear);
+            AxisRange::over(&axis, [14.0, 20.4, 20.2].into_iter(), 5).unwrap().place(0.0)
         };
         assert_eq!((from("MB/s"), from("µs"), from("°C")), (Some(0.0), Some(0.0), None));
     }
 
     #[test]
     fn a_logarithmic_range_has_ticks_however_near_its_values_are_to_each_other() {
-        for scale in [Scale::Log10, Scale::Log2] {
+        for scale in [AxisScale::Log10, AxisScale::Log2] {
             for values in [[21.0, 28.0], [21.0, 21.0], [0.000_3, 0.000_31]] {
-                let ruler = Ruler::over(&Axis::new("", "MB/s", scale), values.into_iter(), 5).unwrap();
+                let ruler =
+                    AxisRange::over(&PlotAxis::new("", "MB/s", scale), values.into_iter(), 5).unwrap();
                 assert!(ruler.ticks(5).len() >= 2, "{scale:?} {values:?}: {:?}", ruler.ticks(5));
             }
         }

@@ -4,7 +4,7 @@
 //! The font is DejaVu Sans, cut down to the letters that figures and names need; `fonts/LICENSE` is its licence.
 
 use crate::chart::Chart;
-use crate::svg::{self, Medium, Picture};
+use crate::svg::{self, SvgMedium, SvgPicture};
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree, fontdb::Database};
 use std::sync::{Arc, LazyLock};
@@ -52,7 +52,7 @@ pub enum PngError {
 /// # Errors
 /// Where there is nothing to draw, or far too much.
 pub fn png(chart: &Chart) -> Result<Vec<u8>, PngError> {
-    let Some(Picture { text, width, height }) = svg::picture(chart, Medium::Fixed) else {
+    let Some(SvgPicture { text, width, height }) = svg::picture(chart, SvgMedium::Fixed) else {
         return Err(PngError::Nothing);
     };
     let scale = SCALE.min((MOST_PIXELS / (width * height)).sqrt());

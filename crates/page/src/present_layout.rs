@@ -1,11 +1,11 @@
 //! Partition table and file systems that are on a card, as facts.
 
-use crate::tree::{Fact, fact};
-use cardscope_model::present_layout::{Partition, PresentLayout};
+use crate::tree::{PageFact, fact};
+use cardscope_model::present_layout::{PresentLayout, PresentPartition};
 use cardscope_model::units::{BinarySize, grouped};
 
 /// How what stands on a card is laid out.
-pub fn present_facts(present: &PresentLayout) -> Vec<Fact> {
+pub fn present_facts(present: &PresentLayout) -> Vec<PageFact> {
     let table = present.table.as_ref().map_or_else(|| "none".to_owned(), |table| table.to_uppercase());
     let mut facts = vec![fact("partition table", table)];
     facts.extend(present.partitions.iter().map(|p| (p.name(), partition(p))));
@@ -14,7 +14,7 @@ pub fn present_facts(present: &PresentLayout) -> Vec<Fact> {
     facts
 }
 
-fn partition(p: &Partition) -> String {
+fn partition(p: &PresentPartition) -> String {
     let what = p.volume.as_ref().map_or_else(
         || "file system not understood".to_owned(),
         |v| format!("{}, clusters of {}", v.file_system, BinarySize(v.cluster_bytes)),

@@ -1,16 +1,16 @@
 //! Measured properties of a card as rows: name, value, how sure it is, and the numbers it rests on.
 
 use crate::figure::{duration, percent, time_us};
-use cardscope_model::card_map::Geometry;
-use cardscope_model::card_map::property::{Number, Property, Status};
+use cardscope_model::card_map::FlashGeometry;
+use cardscope_model::card_map::property::{EvidenceNumber, Property, PropertyStatus};
 use cardscope_model::units::three_digits as speed;
-use cardscope_model::units::{Amount, BinarySize, Size};
+use cardscope_model::units::{BinarySize, DataAmount, DecimalSize};
 
 /// Numbers of the evidence that fit beside the value; all of them are in the document.
 const NUMBERS: usize = 2;
 
 /// A property as it is shown.
-pub struct Row {
+pub struct PropertyRow {
     pub name: &'static str,
     /// The value, or why there is none.
     pub found: String,
@@ -21,7 +21,7 @@ pub struct Row {
 }
 
 /// The same of a geometry.
-pub fn geometry(found: &Geometry) -> Vec<(String, String)> {
+pub fn geometry(found: &FlashGeometry) -> Vec<(String, String)> {
     tested(geometry_rows(found).into())
 }
 
@@ -29,16 +29,16 @@ pub fn geometry(found: &Geometry) -> Vec<(String, String)> {
 pub const GEOMETRY: [&str; 4] = ["page", "erase block", "open blocks in order", "open blocks at random"];
 
 /// The same as cells of a table, each with how sure it is, or with the beginning of why there is none.
-pub fn geometry_cells(found: &Geometry) -> [String; 4] {
+pub fn geometry_cells(found: &FlashGeometry) -> [String; 4] {
     geometry_rows(found).map(|row| match row.sure {
         Some(sure) => format!("{} ({})", row.found, percent(sure)),
         None => row.found.split(':').next().unwrap_or_default().to_owned(),
     })
 }
 
-pub fn tested(rows: Vec<Row>) -> Vec<(String, String)> {
+pub fn tested(rows: Vec<PropertyRow>) -> Vec<(String, String)> {
     let tested = rows.into_iter().filter_map(|row| Some((row.sure?, row)));
-    let said = |(sure, row): (f64, Row)| match row.found.as_str() {
+    let said = |(sure, row): (f64, PropertyRow)| match row.found.as_str() {
         HIDDEN => (row.name.to_owned(), row.found),
         found => (row.name.to_owned(), format!("{found} ({})", percent(sure))),
     };
@@ -48,7 +48,7 @@ pub fn tested(rows: Vec<Row>) -> Vec<(String, String)> {
 /// What every card has and this one does not show.
 pub const HIDDEN: &str = "does not show";
 
-pub fn geometry_rows(found: &Geometry) -> [Row; 4] {
+pub fn geometry_rows(found: &FlashGeometry) -> [PropertyRow; 4] {
     let size = |bytes: &u64| BinarySize(*bytes).to_string();
     let open = |n: &u32| n.to_string();
     let [page, erase_block, in_order, at_random] = GEOMETRY;
@@ -60,19 +60,24 @@ pub fn geometry_rows(found: &Geometry) -> [Row; 4] {
     ]
 }
 
-pub fn row<T>(name: &'static str, property: &Property<T>, show: impl Fn(&T) -> String) -> Row {
+pub fn row<T>(name: &'static str, property: &Property<T>, show: impl Fn(&T) -> String) -> PropertyRow {
     row_or("none", name, property, show)
 }
 
 /// A property, and in a word what it means where the card shows nothing.
-pub fn row_or<T>(none: &str, name: &'static str, property: &Property<T>, show: impl Fn(&T) -> String) -> Row {
+pub fn row_or<T>(
+    none: &str,
+    name: &'static str,
+    property: &Property<T>,
+    show: impl Fn(&T) -> String,
+) -> PropertyRow {
     let found = match (property.status, &property.value, &property.bound) {
-        (Status::Measured, Some(value), _) => show(value),
-        (Status::AtLeast, _, Some(bound)) => format!("at least {}", show(bound)),
-        (Status::None, ..) => none.to_owned(),
+        (PropertyStatus::Measured, Some(value), _) => show(value),
+        (PropertyStatus::AtLeast, _, Some(bound)) => format!("at least {}", show(bound)),
+        (PropertyStatus::None, ..) => none.to_owned(),
         _ => {
             let why = property.reason.as_deref().unwrap_or("no reason is known");
-            return Row { name, found: why.to_owned(), sure: None, rest: String::new() };
+            return PropertyRow { name, found: why.to_owned(), sure: None, rest: String::new() };
         }
     };
     let numbers: Vec<String> = property.evidence.numbers.iter().take(NUMBERS).map(number).collect();
@@ -80,17 +85,17 @@ pub fn row_or<T>(none: &str, name: &'static str, property: &Property<T>, show: i
     let cost = match cost.written_bytes {
         _ if cost.seconds == 0.0 => String::new(),
         0 => format!(" ({})", duration(cost.seconds)),
-        bytes => format!(" ({}, {} written)", duration(cost.seconds), Size(bytes)),
+        bytes => format!(" ({}, {} written)", duration(cost.seconds), DecimalSize(bytes)),
     };
     let rest = format!("{}{cost}", numbers.join(", "));
-    Row { name, found, sure: Some(property.confidence), rest }
+    PropertyRow { name, found, sure: Some(property.confidence), rest }
 }
 
 /// A number of the evidence with its unit.
-fn number(number: &Number) -> String {
+fn number(number: &EvidenceNumber) -> String {
     let value = number.value;
     let shown = match number.unit.as_str() {
-        "bytes" if value >= 0.0 => Amount(value as u64).to_string(),
+        "bytes" if value >= 0.0 => DataAmount(value as u64).to_string(),
         "µs" if value >= 0.0 => time_us(value),
         "s" if value >= 0.0 => duration(value),
         "MB/s" => format!("{} MB/s", speed(value)),

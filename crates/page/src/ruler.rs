@@ -1,12 +1,12 @@
 //! Where a value lies along an axis, which values get a tick, and how a tick is written.
 
 use crate::figure::trimmed;
-use cardscope_model::card_map::plot::{Axis, Scale};
+use cardscope_model::card_map::plot::{AxisScale, PlotAxis};
 
 /// One axis with the range that is drawn.
 #[derive(Debug, Clone)]
-pub(crate) struct Ruler {
-    scale: Scale,
+pub(crate) struct AxisRange {
+    scale: AxisScale,
     bytes: bool,
     /// True where times span so much that each tick has the unit that fits it.
     times: bool,
@@ -17,21 +17,25 @@ pub(crate) struct Ruler {
     step: f64,
 }
 
-impl Ruler {
+impl AxisRange {
     /// A ruler over the values; `None` where none of them can be drawn. A linear range reaches out to whole ticks, and
     /// down to 0, since a difference must not look larger than it is: noise would look like a cliff. A temperature has no
     /// such zero.
-    pub(crate) fn over(axis: &Axis, values: impl Iterator<Item = f64>, ticks: usize) -> Option<Ruler> {
-        Ruler::reaching(axis, values, ticks, |_, _| axis.unit != "°C")
+    pub(crate) fn over(
+        axis: &PlotAxis,
+        values: impl Iterator<Item = f64>,
+        ticks: usize,
+    ) -> Option<AxisRange> {
+        AxisRange::reaching(axis, values, ticks, |_, _| axis.unit != "°C")
     }
 
     /// A ruler over the values, from 0 on where `from_zero` says so of their lowest and highest.
     fn reaching(
-        axis: &Axis,
+        axis: &PlotAxis,
         values: impl Iterator<Item = f64>,
         ticks: usize,
         from_zero: impl Fn(f64, f64) -> bool,
-    ) -> Option<Ruler> {
+    ) -> Option<AxisRange> {
         let scale = axis.scale;
         let places = values.filter_map(|v| along(scale, v));
         let (low, high) = places.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), p| (l.min(p), h.max(p)));
@@ -39,26 +43,26 @@ impl Ruler {
             return None;
         }
         let bytes = axis.unit == "bytes";
-        let times = axis.unit == "µs" && scale == Scale::Log10;
-        if scale != Scale::Linear {
+        let times = axis.unit == "µs" && scale == AxisScale::Log10;
+        if scale != AxisScale::Linear {
             let (low, high) = out_to_ticks(scale, low, high);
-            return Some(Ruler { scale, bytes, times, low, high, step: 1.0 });
+            return Some(AxisRange { scale, bytes, times, low, high, step: 1.0 });
         }
         let low = if low > 0.0 && from_zero(low, high) { 0.0 } else { low };
         let span = if high > low { high - low } else { low.abs().max(1.0) };
         let step = nice(span / ticks as f64, bytes);
         let (low, high) = ((low / step).floor() * step, (high / step).ceil() * step);
-        Some(Ruler { scale, bytes, times, low, high: if high > low { high } else { low + step }, step })
+        Some(AxisRange { scale, bytes, times, low, high: if high > low { high } else { low + step }, step })
     }
 
     /// The same, reaching no further than its values: for an axis along which everything is measured.
     pub(crate) fn tight(
-        axis: &Axis,
+        axis: &PlotAxis,
         values: impl Iterator<Item = f64> + Clone,
         ticks: usize,
-    ) -> Option<Ruler> {
-        let mut ruler = Ruler::reaching(axis, values.clone(), ticks, |low, high| low < 0.5 * high)?;
-        if axis.scale == Scale::Linear {
+    ) -> Option<AxisRange> {
+        let mut ruler = AxisRange::reaching(axis, values.clone(), ticks, |low, high| low < 0.5 * high)?;
+        if axis.scale == AxisScale::Linear {
             let known = || values.clone().filter(|v| v.is_finite());
             let (low, high) =
                 (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
@@ -77,9 +81,9 @@ impl Ruler {
     /// How it is divided, in a word, and its ends on that scale.
     pub(crate) fn ends(&self) -> (&'static str, f64, f64) {
         let scale = match self.scale {
-            Scale::Linear => "linear",
-            Scale::Log2 => "log2",
-            Scale::Log10 => "log10",
+            AxisScale::Linear => "linear",
+            AxisScale::Log2 => "log2",
+            AxisScale::Log10 => "log10",
         };
         (scale, self.low, self.high)
     }
@@ -87,12 +91,12 @@ impl Ruler {
     /// Values that get a tick, at most about `most` of them.
     pub(crate) fn ticks(&self, most: usize) -> Vec<f64> {
         match self.scale {
-            Scale::Linear => self.steps(self.step).collect(),
-            Scale::Log2 => {
+            AxisScale::Linear => self.steps(self.step).collect(),
+            AxisScale::Log2 => {
                 let apart = ((self.high - self.low) / most as f64).ceil().max(1.0);
                 self.steps(apart).map(f64::exp2).collect()
             }
-            Scale::Log10 => self.decades(most),
+            AxisScale::Log10 => self.decades(most),
         }
     }
 
@@ -129,10 +133,10 @@ impl Ruler {
 }
 
 /// An axis' name with its unit, where its ticks do not carry that.
-pub(crate) fn named(axis: &Axis) -> String {
+pub(crate) fn named(axis: &PlotAxis) -> String {
     match (axis.label.as_str(), axis.unit.as_str()) {
         (label, "" | "bytes") => label.to_owned(),
-        (label, "µs") if axis.scale == Scale::Log10 => label.to_owned(),
+        (label, "µs") if axis.scale == AxisScale::Log10 => label.to_owned(),
         ("", unit) => unit.to_owned(),
         (label, unit) => format!("{label}, {unit}"),
     }
@@ -140,19 +144,19 @@ pub(crate) fn named(axis: &Axis) -> String {
 
 /// The ends of a logarithmic range, on its own scale, moved out to the next values that may have a tick: of powers of ten
 /// also 2 and 5 times them. However near its values are to each other, such a range has ticks.
-fn out_to_ticks(scale: Scale, low: f64, high: f64) -> (f64, f64) {
-    let parts: &[f64] = if scale == Scale::Log10 { &[1.0, 2.0, 5.0, 10.0] } else { &[1.0, 10.0] };
+fn out_to_ticks(scale: AxisScale, low: f64, high: f64) -> (f64, f64) {
+    let parts: &[f64] = if scale == AxisScale::Log10 { &[1.0, 2.0, 5.0, 10.0] } else { &[1.0, 10.0] };
     let at = |value: f64| parts.iter().map(move |part| value.floor() + part.log10());
     let below = at(low).filter(|tick| *tick <= low + 1e-4).fold(low.floor(), f64::max);
     let above = at(high).filter(|tick| *tick >= high - 1e-4).fold(high.floor() + 1.0, f64::min);
     if above > below { (below, above) } else { (below - 1.0, above + 1.0) }
 }
 
-fn along(scale: Scale, value: f64) -> Option<f64> {
+fn along(scale: AxisScale, value: f64) -> Option<f64> {
     let place = match scale {
-        Scale::Linear => value,
-        Scale::Log2 => value.log2(),
-        Scale::Log10 => value.log10(),
+        AxisScale::Linear => value,
+        AxisScale::Log2 => value.log2(),
+        AxisScale::Log10 => value.log10(),
     };
     place.is_finite().then_some(place)
 }
@@ -186,10 +190,10 @@ fn time(us: f64) -> String {
     format!("{} {unit}", trimmed(value, 3))
 }
 
-fn plain(value: f64, step: f64, scale: Scale) -> String {
-    if scale != Scale::Linear && value < 0.9e-4 {
+fn plain(value: f64, step: f64, scale: AxisScale) -> String {
+    if scale != AxisScale::Linear && value < 0.9e-4 {
         return format!("{value:.0e}");
     }
-    let grain = if scale == Scale::Linear { step } else { value.abs().max(f64::MIN_POSITIVE) };
+    let grain = if scale == AxisScale::Linear { step } else { value.abs().max(f64::MIN_POSITIVE) };
     trimmed(value, (-grain.log10().floor()).clamp(0.0, 9.0) as usize)
 }

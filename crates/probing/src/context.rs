@@ -2,12 +2,12 @@
 //! here, so that nothing is written that was not saved or may not go.
 
 use crate::write_scope::{StampPlace, WriteScope};
-use cardscope_engine::card::{Answer, Card, Extent, Stop};
-use cardscope_engine::content::Content;
+use cardscope_engine::card::{CardExtent, IoDriver, ProbeStop, ReadAnswer};
+use cardscope_engine::content::IoContent;
 use cardscope_engine::event::{ByteProgress, Listener};
-use cardscope_engine::target::{Direction, Region};
-use cardscope_model::card_map::property::Cost;
-use cardscope_model::random::Random;
+use cardscope_engine::target::{IoDirection, TargetRegion};
+use cardscope_model::card_map::property::SearchCost;
+use cardscope_model::random::SeededRandom;
 use cardscope_model::units::{Nanos, nanos, seconds};
 use cardscope_sd::nvme::SmartLog;
 use std::ops::Deref;
@@ -19,11 +19,11 @@ pub const CARD_START: u64 = 16 << 20;
 
 /// What may be used and spent.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Limits {
+pub struct ProbeLimits {
     /// Decides places and order.
     pub seed: u64,
     /// The part of the target that may be used: all of a card, the test file of a directory, or what the user named.
-    pub region: Region,
+    pub region: TargetRegion,
     /// Bytes that may be written in all.
     pub max_write: Option<u64>,
     /// Time in which all must be done: what would not be over by then, putting back included, is not begun.
@@ -32,16 +32,16 @@ pub struct Limits {
 
 /// The card, and all that may be done to it. Whatever needs the card ends with a [`Stop`] if it is gone or cannot be driven
 /// any more, or the user stopped it; where there is more to it, the function says so.
-pub struct Context<'s, 't> {
+pub struct ProbeContext<'s, 't> {
     /// Nobody else reaches it: what is not saved cannot be overwritten.
-    card: &'s mut Card<'t>,
+    card: &'s mut IoDriver<'t>,
     scope: WriteScope<'s>,
     /// Hears how far it is.
     pub events: &'s mut dyn Listener,
     /// Places and orders.
-    pub random: Random,
+    pub random: SeededRandom,
     /// What may be used.
-    pub region: Region,
+    pub region: TargetRegion,
     /// Of the stamps that are written.
     pub salt: u64,
     generation: u32,
@@ -53,12 +53,12 @@ pub struct Context<'s, 't> {
     progress: Option<ByteProgress>,
 }
 
-impl<'s, 't> Context<'s, 't> {
+impl<'s, 't> ProbeContext<'s, 't> {
     /// Nothing is saved yet and nothing spent.
     pub fn new(
-        card: &'s mut Card<'t>,
+        card: &'s mut IoDriver<'t>,
         mut scope: WriteScope<'s>,
-        limits: &Limits,
+        limits: &ProbeLimits,
         events: &'s mut dyn Listener,
     ) -> Self {
         let deadline = limits.budget.map(|b| card.seconds() + b.as_secs_f64());
@@ -69,11 +69,11 @@ impl<'s, 't> Context<'s, 't> {
             max_bytes: limits.max_write.unwrap_or(u64::MAX),
         };
         scope.allow_stamps(stamps, deadline.map(nanos));
-        Context {
+        ProbeContext {
             card,
             scope,
             events,
-            random: Random::new(limits.seed),
+            random: SeededRandom::new(limits.seed),
             region: limits.region,
             salt: salt(limits.seed),
             generation: 0,
@@ -103,7 +103,7 @@ impl<'s, 't> Context<'s, 't> {
     }
 
     /// The same once these extents are saved and written, too.
-    pub fn left_with(&mut self, extents: &[Extent]) -> f64 {
+    pub fn left_with(&mut self, extents: &[CardExtent]) -> f64 {
         let takes = |context: &Self| context.scope.seconds(context.card, extents);
         self.deadline.map_or(f64::INFINITY, |end| end - self.card.seconds() - takes(self))
     }
@@ -122,19 +122,19 @@ impl<'s, 't> Context<'s, 't> {
     ///
     /// # Errors
     /// [`Stop::Limit`] where an extent lies outside of what may be used, or more would be written than may be.
-    pub fn prepare(&mut self, extents: &[Extent]) -> Result<(), Stop> {
-        if self.prepare_in_time(extents)? { Ok(()) } else { Err(Stop::Limit) }
+    pub fn prepare(&mut self, extents: &[CardExtent]) -> Result<(), ProbeStop> {
+        if self.prepare_in_time(extents)? { Ok(()) } else { Err(ProbeStop::Limit) }
     }
 
     /// The same for those who have something to show already: false where the time was over before all of it was saved.
     ///
     /// # Errors
     /// As [`Context::prepare`], but for the time.
-    pub fn prepare_in_time(&mut self, extents: &[Extent]) -> Result<bool, Stop> {
+    pub fn prepare_in_time(&mut self, extents: &[CardExtent]) -> Result<bool, ProbeStop> {
         if !extents.iter().all(|p| inside(self.region, *p))
             || !self.may_write(extents.iter().map(|p| u64::from(p.len)).sum())
         {
-            return Err(Stop::Limit);
+            return Err(ProbeStop::Limit);
         }
         if self.left_with(extents) < 0.0 {
             self.was_short = true;
@@ -144,7 +144,7 @@ impl<'s, 't> Context<'s, 't> {
         let saved = self.scope.save(self.card, extents);
         self.leave_time_to_put_back();
         match saved {
-            Err(Stop::Limit) => {
+            Err(ProbeStop::Limit) => {
                 self.was_short = true;
                 Ok(false)
             }
@@ -167,7 +167,7 @@ impl<'s, 't> Context<'s, 't> {
 
     /// Reads extents for the first time that are going to be saved soon, one small group after the other; as many of them
     /// as take little time.
-    pub fn read_ahead(&mut self, extents: &[Extent]) -> Result<(), Stop> {
+    pub fn read_ahead(&mut self, extents: &[CardExtent]) -> Result<(), ProbeStop> {
         self.scope.read_ahead(self.card, extents)
     }
 
@@ -176,7 +176,7 @@ impl<'s, 't> Context<'s, 't> {
     ///
     /// # Errors
     /// If the journal or the card fails.
-    pub fn save(&mut self, extents: &[Extent]) -> Result<(), Stop> {
+    pub fn save(&mut self, extents: &[CardExtent]) -> Result<(), ProbeStop> {
         let saved = self.scope.save(self.card, extents);
         self.end_in_time();
         saved
@@ -188,7 +188,7 @@ impl<'s, 't> Context<'s, 't> {
     }
 
     /// Whether a part of an extent could not be saved.
-    pub fn failed_on(&self, extent: Extent) -> bool {
+    pub fn failed_on(&self, extent: CardExtent) -> bool {
         self.scope.failed_on(extent)
     }
 
@@ -196,13 +196,13 @@ impl<'s, 't> Context<'s, 't> {
     ///
     /// # Errors
     /// [`Stop::Limit`] where the content of an extent is neither saved nor may go; nothing is written then.
-    pub fn stamp(&mut self, extents: Vec<Extent>) -> Result<(u32, Vec<Extent>), Stop> {
+    pub fn stamp(&mut self, extents: Vec<CardExtent>) -> Result<(u32, Vec<CardExtent>), ProbeStop> {
         if !extents.iter().all(|extent| self.may_overwrite(*extent)) {
-            return Err(Stop::Limit);
+            return Err(ProbeStop::Limit);
         }
         let content = self.content();
         let mut failed = Vec::new();
-        let Context { card, progress, events, .. } = self;
+        let ProbeContext { card, progress, events, .. } = self;
         card.write(extents, content, |extent, _, io_error| {
             failed.extend(io_error.map(|_| extent));
             if let Some(progress) = progress {
@@ -216,25 +216,25 @@ impl<'s, 't> Context<'s, 't> {
     /// Reads extents, each held against what is expected there, and ends in time to put back.
     pub fn look(
         &mut self,
-        extents: impl IntoIterator<Item = Extent>,
-        expected: Content,
-        each: impl FnMut(Extent, Nanos, Answer<'_>) -> Result<(), Stop>,
-    ) -> Result<(), Stop> {
+        extents: impl IntoIterator<Item = CardExtent>,
+        expected: IoContent,
+        each: impl FnMut(CardExtent, Nanos, ReadAnswer<'_>) -> Result<(), ProbeStop>,
+    ) -> Result<(), ProbeStop> {
         self.card.read(extents, expected, each)
     }
 
     /// Times the read of an extent by itself, in seconds; `None` where it failed.
-    pub fn read(&mut self, extent: Extent) -> Result<Option<f64>, Stop> {
-        self.card.time(Direction::Read, Content::Buffer, extent)
+    pub fn read(&mut self, extent: CardExtent) -> Result<Option<f64>, ProbeStop> {
+        self.card.time(IoDirection::Read, IoContent::Buffer, extent)
     }
 
     /// Times the write of an extent by itself, in seconds; `None` where it failed or could not be saved before.
-    pub fn write(&mut self, extent: Extent) -> Result<Option<f64>, Stop> {
+    pub fn write(&mut self, extent: CardExtent) -> Result<Option<f64>, ProbeStop> {
         if !self.may_overwrite(extent) {
             return Ok(None);
         }
         let content = self.content();
-        let seconds = self.card.time(Direction::Write, content, extent)?;
+        let seconds = self.card.time(IoDirection::Write, content, extent)?;
         self.longest_write_s = self.longest_write_s.max(seconds.unwrap_or(0.0));
         Ok(seconds)
     }
@@ -247,11 +247,11 @@ impl<'s, 't> Context<'s, 't> {
     /// Reads extents in order with as many in flight as the card was shaped for.
     pub fn read_stream(
         &mut self,
-        extents: impl IntoIterator<Item = Extent>,
-        mut each: impl FnMut(Extent, f64),
-    ) -> Result<(), Stop> {
+        extents: impl IntoIterator<Item = CardExtent>,
+        mut each: impl FnMut(CardExtent, f64),
+    ) -> Result<(), ProbeStop> {
         let began = self.card.now();
-        self.card.stream(None, Direction::Read, Content::Buffer, extents, |extent, at| {
+        self.card.stream(None, IoDirection::Read, IoContent::Buffer, extents, |extent, at| {
             each(extent, seconds(at.saturating_sub(began)));
             Ok(())
         })
@@ -262,16 +262,17 @@ impl<'s, 't> Context<'s, 't> {
     /// submitted, and nothing of what failed. A write that may not be made ends it.
     pub fn stream_for(
         &mut self,
-        direction: Direction,
+        direction: IoDirection,
         seconds_long: f64,
-        extents: &mut impl Iterator<Item = Extent>,
-        mut each: impl FnMut(Extent, f64),
-    ) -> Result<(), Stop> {
+        extents: &mut impl Iterator<Item = CardExtent>,
+        mut each: impl FnMut(CardExtent, f64),
+    ) -> Result<(), ProbeStop> {
         let content = self.content();
         let began = self.card.now();
         let until = began.saturating_add(nanos(seconds_long));
-        let Context { card, scope, region, .. } = self;
-        let may = |p: &Extent| direction == Direction::Read || (inside(*region, *p) && scope.covers(*p));
+        let ProbeContext { card, scope, region, .. } = self;
+        let may =
+            |p: &CardExtent| direction == IoDirection::Read || (inside(*region, *p) && scope.covers(*p));
         let next = std::iter::from_fn(|| extents.next().filter(may));
         card.stream(Some(until), direction, content, next, |extent, at| {
             each(extent, seconds(at.saturating_sub(began)));
@@ -281,17 +282,21 @@ impl<'s, 't> Context<'s, 't> {
 
     /// Times a small read that is asked for while writes are under way, in seconds; `None` where it failed, or
     /// a write may not be made. What of the writes succeeded is in [`Self::spent`].
-    pub fn read_among_writes(&mut self, writes: &[Extent], read: Extent) -> Result<Option<f64>, Stop> {
+    pub fn read_among_writes(
+        &mut self,
+        writes: &[CardExtent],
+        read: CardExtent,
+    ) -> Result<Option<f64>, ProbeStop> {
         if !writes.iter().all(|p| self.may_overwrite(*p)) {
             return Ok(None);
         }
         let content = self.content();
-        self.card.time_among(Direction::Write, content, writes, read)
+        self.card.time_among(IoDirection::Write, content, writes, read)
     }
 
     /// Tells the card that a range holds nothing of value, where its content may go; false where it may not, lies
     /// outside of what may be used, or the card takes no such hint.
-    pub fn discard(&mut self, start: u64, len: u64) -> Result<bool, Stop> {
+    pub fn discard(&mut self, start: u64, len: u64) -> Result<bool, ProbeStop> {
         let inside = start >= self.region.start && start + len <= self.region.end();
         if self.scope.saves_first() || !inside {
             return Ok(false);
@@ -305,12 +310,12 @@ impl<'s, 't> Context<'s, 't> {
     }
 
     /// Makes the card ready for I/Os of up to `block` bytes, `depth` at a time.
-    pub fn shape(&mut self, block: u32, depth: u32) -> Result<(), Stop> {
+    pub fn shape(&mut self, block: u32, depth: u32) -> Result<(), ProbeStop> {
         self.card.shape(block, depth)
     }
 
     /// Times a command that needs no flash, in seconds, where there is one.
-    pub fn ping(&mut self) -> Result<Option<f64>, Stop> {
+    pub fn ping(&mut self) -> Result<Option<f64>, ProbeStop> {
         self.card.ping()
     }
 
@@ -325,12 +330,12 @@ impl<'s, 't> Context<'s, 't> {
     }
 
     /// Has the card store what it accepted.
-    pub fn flush(&mut self) -> Result<(), Stop> {
+    pub fn flush(&mut self) -> Result<(), ProbeStop> {
         self.card.flush()
     }
 
     /// Closes and opens the card again, so that no cache of the host answers for it.
-    pub fn reopen(&mut self) -> Result<(), Stop> {
+    pub fn reopen(&mut self) -> Result<(), ProbeStop> {
         self.card.reopen()
     }
 
@@ -359,10 +364,10 @@ impl<'s, 't> Context<'s, 't> {
 
     /// Whether every byte of an extent is the same, as it is where nothing was ever written; `None` where it cannot be
     /// read.
-    pub fn is_constant(&mut self, extent: Extent) -> Result<Option<bool>, Stop> {
+    pub fn is_constant(&mut self, extent: CardExtent) -> Result<Option<bool>, ProbeStop> {
         let mut constant = None;
-        self.card.read([extent], Content::Buffer, |_, _, answer| {
-            if let Answer::Differs { bytes, .. } = answer {
+        self.card.read([extent], IoContent::Buffer, |_, _, answer| {
+            if let ReadAnswer::Differs { bytes, .. } = answer {
                 constant = Some(bytes.windows(2).all(|pair| pair[0] == pair[1]));
             }
             Ok(())
@@ -371,26 +376,26 @@ impl<'s, 't> Context<'s, 't> {
     }
 
     /// Whether the content of an extent is saved, or may go, and it lies in what may be used.
-    fn may_overwrite(&self, extent: Extent) -> bool {
+    fn may_overwrite(&self, extent: CardExtent) -> bool {
         inside(self.region, extent) && self.scope.covers(extent)
     }
 
     /// Stamps, so that what was written is known again when it is put back after a crash.
-    fn content(&mut self) -> Content {
+    fn content(&mut self) -> IoContent {
         self.generation += 1;
-        Content::Stamp { salt: self.salt, generation: self.generation }
+        IoContent::Stamp { salt: self.salt, generation: self.generation }
     }
 
     /// What has been spent so far.
-    pub fn spent(&mut self) -> Cost {
+    pub fn spent(&mut self) -> SearchCost {
         let tally = self.card.tally();
-        Cost { read_bytes: tally.read, written_bytes: tally.written, seconds: self.card.seconds() }
+        SearchCost { read_bytes: tally.read, written_bytes: tally.written, seconds: self.card.seconds() }
     }
 
     /// The cost of what was done since `before`.
-    pub fn cost_since(&mut self, before: Cost) -> Cost {
+    pub fn cost_since(&mut self, before: SearchCost) -> SearchCost {
         let now = self.spent();
-        Cost {
+        SearchCost {
             read_bytes: now.read_bytes - before.read_bytes,
             written_bytes: now.written_bytes - before.written_bytes,
             seconds: now.seconds - before.seconds,
@@ -416,22 +421,22 @@ impl<'s, 't> Context<'s, 't> {
 }
 
 /// What can be asked of the card without any I/O.
-impl<'t> Deref for Context<'_, 't> {
-    type Target = Card<'t>;
+impl<'t> Deref for ProbeContext<'_, 't> {
+    type Target = IoDriver<'t>;
 
-    fn deref(&self) -> &Card<'t> {
+    fn deref(&self) -> &IoDriver<'t> {
         self.card
     }
 }
 
-impl Drop for Context<'_, '_> {
+impl Drop for ProbeContext<'_, '_> {
     /// Whoever uses the card afterwards, to put back above all, is bound by no limit of the probe's.
     fn drop(&mut self) {
         self.card.end_at(None);
     }
 }
 
-fn inside(region: Region, extent: Extent) -> bool {
+fn inside(region: TargetRegion, extent: CardExtent) -> bool {
     extent.offset >= region.start && extent.end() <= region.end()
 }
 

@@ -2,11 +2,11 @@
 //! requests and another order, is believed only where both agree.
 
 use crate::reader_check::request_of;
-use cardscope_engine::card::{Answer, Card, Costs, Extent, Stop, extents};
-use cardscope_engine::content::Content;
-use cardscope_engine::ranges::Ranges;
-use cardscope_engine::target::Direction;
-use cardscope_model::random::Random;
+use cardscope_engine::card::{CardExtent, IoCosts, IoDriver, ProbeStop, ReadAnswer, extents};
+use cardscope_engine::content::IoContent;
+use cardscope_engine::ranges::ByteRanges;
+use cardscope_engine::target::IoDirection;
+use cardscope_model::random::SeededRandom;
 use cardscope_model::suspect_reader::{ReadDifference, ReadStage, SuspectReader};
 use std::collections::BTreeMap;
 
@@ -26,17 +26,17 @@ const SHARE: f64 = 0.025;
 pub(crate) struct FirstReading {
     sector: usize,
     /// By the first byte of a request.
-    requests: BTreeMap<u64, Sums>,
+    requests: BTreeMap<u64, ReadingSums>,
 }
 
 #[derive(Debug)]
-struct Sums {
-    request: Extent,
+struct ReadingSums {
+    request: CardExtent,
     sectors: Vec<u32>,
 }
 
 /// What the second reading of an extent is, beside the first.
-pub(crate) enum Readings {
+pub(crate) enum ReadingMatch {
     Equal,
     /// A part of it could not be read at first.
     Missing,
@@ -49,17 +49,21 @@ impl FirstReading {
     ///
     /// # Errors
     /// As [`Card::read`]; with [`Stop::Limit`] where the card's time ended.
-    pub(crate) fn of(card: &mut Card<'_>, wanted: &[Extent], random: &mut Random) -> Result<Self, Stop> {
-        let mut ranges = Ranges::default();
+    pub(crate) fn of(
+        card: &mut IoDriver<'_>,
+        wanted: &[CardExtent],
+        random: &mut SeededRandom,
+    ) -> Result<Self, ProbeStop> {
+        let mut ranges = ByteRanges::default();
         wanted.iter().for_each(|extent| drop(ranges.add(extent.offset, extent.end())));
         let size = request_bytes(card.costs(), card.block());
         let requests = requests(&ranges, size, card.bytes());
         let mut first = FirstReading { sector: card.sector() as usize, requests: BTreeMap::new() };
         let mut failed = Vec::new();
-        card.read(backwards(requests), Content::Buffer, |extent, _, answer| {
+        card.read(backwards(requests), IoContent::Buffer, |extent, _, answer| {
             match answer {
-                Answer::Differs { bytes, .. } => first.take(extent, bytes),
-                Answer::Same | Answer::Failed(_) => failed.push(extent),
+                ReadAnswer::Differs { bytes, .. } => first.take(extent, bytes),
+                ReadAnswer::Same | ReadAnswer::Failed(_) => failed.push(extent),
             }
             Ok(())
         })?;
@@ -68,17 +72,17 @@ impl FirstReading {
         Ok(first)
     }
 
-    fn take(&mut self, request: Extent, bytes: &[u8]) {
+    fn take(&mut self, request: CardExtent, bytes: &[u8]) {
         let sectors = bytes.chunks(self.sector).map(crc32c::crc32c).collect();
-        self.requests.insert(request.offset, Sums { request, sectors });
+        self.requests.insert(request.offset, ReadingSums { request, sectors });
     }
 
     /// One bad sector fails a whole request: what can be read beside it is.
-    fn read_in_parts(&mut self, card: &mut Card<'_>, failed: &[Extent]) -> Result<(), Stop> {
+    fn read_in_parts(&mut self, card: &mut IoDriver<'_>, failed: &[CardExtent]) -> Result<(), ProbeStop> {
         let part = (UNIT / 2).max(self.sector as u32);
         let parts = failed.iter().flat_map(|extent| extents(extent.offset, extent.end(), part));
-        card.read(parts, Content::Buffer, |extent, _, answer| {
-            if let Answer::Differs { bytes, .. } = answer {
+        card.read(parts, IoContent::Buffer, |extent, _, answer| {
+            if let ReadAnswer::Differs { bytes, .. } = answer {
                 self.take(extent, bytes);
             }
             Ok(())
@@ -86,7 +90,7 @@ impl FirstReading {
     }
 
     /// Whether all of an extent was read.
-    pub(crate) fn covers(&self, extent: Extent) -> bool {
+    pub(crate) fn covers(&self, extent: CardExtent) -> bool {
         let mut offset = extent.offset;
         while offset < extent.end() {
             let Some((_, sums)) = self.sums_from(offset) else { return false };
@@ -96,13 +100,13 @@ impl FirstReading {
     }
 
     /// Compares the second reading of an extent.
-    pub(crate) fn compare(&self, extent: Extent, bytes: &[u8]) -> Readings {
-        let mut readings = Readings::Equal;
+    pub(crate) fn compare(&self, extent: CardExtent, bytes: &[u8]) -> ReadingMatch {
+        let mut readings = ReadingMatch::Equal;
         let mut rest = bytes.chunks(self.sector).zip((extent.offset..).step_by(self.sector)).peekable();
         while let Some((_, offset)) = rest.peek() {
             let Some((request, sums)) = self.sums_from(*offset) else {
                 rest.next();
-                readings = Readings::Missing;
+                readings = ReadingMatch::Missing;
                 continue;
             };
             for ((sector, offset), sum) in rest.by_ref().take(sums.len()).zip(sums) {
@@ -115,15 +119,15 @@ impl FirstReading {
     }
 
     /// The request that read the sector there, and the sums from it on to the request's end.
-    fn sums_from(&self, offset: u64) -> Option<(Extent, &[u32])> {
-        let (start, Sums { request, sectors }) = self.requests.range(..=offset).next_back()?;
+    fn sums_from(&self, offset: u64) -> Option<(CardExtent, &[u32])> {
+        let (start, ReadingSums { request, sectors }) = self.requests.range(..=offset).next_back()?;
         let sums = sectors.get(((offset - start) / self.sector as u64) as usize..)?;
         (!sums.is_empty()).then_some((*request, sums))
     }
 
-    fn differ(&self, offset: u64, first: Extent, second: Extent) -> Readings {
+    fn differ(&self, offset: u64, first: CardExtent, second: CardExtent) -> ReadingMatch {
         let (first, second) = (request_of(first), request_of(second));
-        Readings::Differ(Box::new(SuspectReader {
+        ReadingMatch::Differ(Box::new(SuspectReader {
             stage: ReadStage::Saving,
             reads: self.requests.len() as u64,
             differing_reads: 1,
@@ -134,28 +138,28 @@ impl FirstReading {
 }
 
 /// Seconds that the first reading of so many extents of together so many bytes takes, with what is read beside.
-pub(crate) fn seconds(costs: &Costs, block: u32, ios: u64, bytes: u64) -> f64 {
+pub(crate) fn seconds(costs: &IoCosts, block: u32, ios: u64, bytes: u64) -> f64 {
     if ios == 0 {
         return 0.0;
     }
     let requests = ios + bytes / u64::from(request_bytes(costs, block));
     let others = bytes_elsewhere(bytes);
-    costs.of(Direction::Read, requests, bytes)
-        + costs.of(Direction::Read, others.div_ceil(u64::from(block)), others)
+    costs.of(IoDirection::Read, requests, bytes)
+        + costs.of(IoDirection::Read, others.div_ceil(u64::from(block)), others)
 }
 
-fn request_bytes(costs: &Costs, block: u32) -> u32 {
-    let alone = costs.of(Direction::Read, 1, 0);
-    let small = |bytes: &u32| alone <= SHARE * costs.of(Direction::Read, 1, u64::from(*bytes));
+fn request_bytes(costs: &IoCosts, block: u32) -> u32 {
+    let alone = costs.of(IoDirection::Read, 1, 0);
+    let small = |bytes: &u32| alone <= SHARE * costs.of(IoDirection::Read, 1, u64::from(*bytes));
     let fits = REQUESTS.into_iter().filter(|bytes| *bytes < block);
     fits.clone().find(small).or(fits.max()).unwrap_or(block / 2 / UNIT * UNIT).max(UNIT)
 }
 
 /// Requests that cover ranges, each of which they begin one block earlier: no request begins where one of the second
 /// reading does. At the very start of a card the first one is short instead.
-fn requests(ranges: &Ranges, size: u32, card_bytes: u64) -> Vec<Extent> {
+fn requests(ranges: &ByteRanges, size: u32, card_bytes: u64) -> Vec<CardExtent> {
     let unit = u64::from(UNIT);
-    let mut covered = Ranges::default();
+    let mut covered = ByteRanges::default();
     ranges.iter().for_each(|(start, end)| {
         let start = (start / unit * unit).saturating_sub(unit);
         covered.add(start, end.next_multiple_of(unit).min(card_bytes));
@@ -169,7 +173,7 @@ fn requests(ranges: &Ranges, size: u32, card_bytes: u64) -> Vec<Extent> {
 
 /// Requests in another order than the second reading has: backwards in two halves, so that at least half of all lies between
 /// the two readings of each.
-fn backwards(mut requests: Vec<Extent>) -> Vec<Extent> {
+fn backwards(mut requests: Vec<CardExtent>) -> Vec<CardExtent> {
     requests.reverse();
     let half = requests.len() / 2;
     requests.rotate_left(half);
@@ -182,7 +186,11 @@ fn bytes_elsewhere(bytes: u64) -> u64 {
 }
 
 /// Reads elsewhere what is missing to [`OTHERS`] bytes; what they are does not matter.
-fn read_others(card: &mut Card<'_>, away_from: &Ranges, random: &mut Random) -> Result<(), Stop> {
+fn read_others(
+    card: &mut IoDriver<'_>,
+    away_from: &ByteRanges,
+    random: &mut SeededRandom,
+) -> Result<(), ProbeStop> {
     let (bytes, unit) = (card.bytes(), u64::from(UNIT));
     let len = bytes_elsewhere(away_from.bytes()).min(bytes / 2 / unit * unit);
     let mut place = || random.below((bytes - len) / unit + 1) * unit;
@@ -190,5 +198,5 @@ fn read_others(card: &mut Card<'_>, away_from: &Ranges, random: &mut Random) -> 
     let first = place();
     let start = std::iter::repeat_with(place).take(8).find(apart).unwrap_or(first);
     let block = card.block();
-    card.read(extents(start, start + len, block), Content::Buffer, |_, _, _| Ok(()))
+    card.read(extents(start, start + len, block), IoContent::Buffer, |_, _, _| Ok(()))
 }

@@ -1,8 +1,8 @@
 //! A test file that nothing was written to holds extents which the file system answers by itself, with zeros and without
 //! the card: before reads of it are timed it is written.
 
-use crate::context::Context;
-use cardscope_engine::card::{Extent, Stop, extents};
+use crate::context::ProbeContext;
+use cardscope_engine::card::{CardExtent, ProbeStop, extents};
 
 /// Bytes of a write.
 const WRITE: u32 = 1 << 20;
@@ -17,7 +17,7 @@ const KNOWN: f64 = 0.25;
 ///
 /// # Errors
 /// If the card is gone or the user stopped it.
-pub fn fill(context: &mut Context<'_, '_>, start: u64, len: u64) -> Result<Option<String>, Stop> {
+pub fn fill(context: &mut ProbeContext<'_, '_>, start: u64, len: u64) -> Result<Option<String>, ProbeStop> {
     if !context.may_write(len) {
         return Ok(Some(unwritten("the write limit is too low")));
     }
@@ -25,7 +25,7 @@ pub fn fill(context: &mut Context<'_, '_>, start: u64, len: u64) -> Result<Optio
     context.shape(WRITE, 1)?;
     let (began, most) = (context.seconds(), SHARE * context.seconds_left());
     let end = start + len;
-    for extent in extents(start, end, WRITE).collect::<Vec<Extent>>() {
+    for extent in extents(start, end, WRITE).collect::<Vec<CardExtent>>() {
         let (done, spent) = ((extent.offset - start) as f64, context.seconds() - began);
         let rest = if done > 0.0 && spent >= KNOWN * most {
             spent / done * (end - extent.offset) as f64

@@ -1,8 +1,8 @@
 //! What a read of every sector found, as runs of bad ones: small whatever the card's size, exact to the sector.
 
 use crate::sector::{SECTOR, look};
-use cardscope_engine::card::Extent;
-use cardscope_engine::content::{Content, Match, compare};
+use cardscope_engine::card::CardExtent;
+use cardscope_engine::content::{ContentMatch, IoContent, compare};
 use cardscope_model::verify::SectorFound;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ const STEP: u64 = SECTOR as u64;
 
 /// Sorts of bad sectors that are counted apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bad {
+pub enum BadKind {
     /// It holds nothing of this run, or an earlier write of it.
     Lost,
     /// It holds what was written to another address.
@@ -22,20 +22,20 @@ pub enum Bad {
     Failed,
 }
 
-impl Bad {
-    pub fn of(found: SectorFound) -> Option<Bad> {
+impl BadKind {
+    pub fn of(found: SectorFound) -> Option<BadKind> {
         Some(match found {
             SectorFound::Expected => return None,
-            SectorFound::Flipped { .. } => Bad::Flipped,
-            SectorFound::Elsewhere { .. } => Bad::Alias,
-            SectorFound::Error => Bad::Failed,
-            _ => Bad::Lost,
+            SectorFound::Flipped { .. } => BadKind::Flipped,
+            SectorFound::Elsewhere { .. } => BadKind::Alias,
+            SectorFound::Error => BadKind::Failed,
+            _ => BadKind::Lost,
         })
     }
 
     /// Whether nothing of what was written stands there.
     pub fn is_gone(found: SectorFound) -> bool {
-        !matches!(Bad::of(found), None | Some(Bad::Flipped))
+        !matches!(BadKind::of(found), None | Some(BadKind::Flipped))
     }
 }
 
@@ -65,25 +65,25 @@ impl BadBytes {
 
 /// Sectors in a row that are bad in the same way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Run {
+pub struct BadRun {
     pub start: u64,
     pub end: u64,
-    pub bad: Bad,
+    pub bad: BadKind,
     /// How far forward the data belongs that stands there; 0 where it is no later address's, [`MIXED`] where the run
     /// holds several.
     pub(crate) ahead: u64,
 }
 
-impl Run {
+impl BadRun {
     /// Whether these sectors begin where a run ends, and may share one with it for want of room. What an address shows of
     /// another is no loss, and is not written again like one.
-    fn adjoins(&self, next: &Run) -> bool {
-        let alike = self.bad == next.bad || self.bad != Bad::Alias && next.bad != Bad::Alias;
+    fn adjoins(&self, next: &BadRun) -> bool {
+        let alike = self.bad == next.bad || self.bad != BadKind::Alias && next.bad != BadKind::Alias;
         self.end == next.start && alike
     }
 
     /// Whether a run goes on with these sectors.
-    fn goes_on(&self, next: &Run) -> bool {
+    fn goes_on(&self, next: &BadRun) -> bool {
         self.end == next.start && self.bad == next.bad && self.ahead == next.ahead
     }
 }
@@ -93,7 +93,7 @@ const MIXED: u64 = 1;
 
 /// A distance between an address and the one whose data it holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Forward {
+struct ForwardDistance {
     /// In how many bytes it was seen.
     bytes: u64,
     /// From which address on.
@@ -104,7 +104,7 @@ struct Forward {
 
 /// A run of sectors of one reading: what they are, and an example.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Seen {
+pub struct SectorRun {
     pub start: u64,
     pub end: u64,
     pub found: SectorFound,
@@ -121,23 +121,23 @@ const EXAMPLES: usize = 4;
 
 /// Everything that was found bad, by address.
 #[derive(Debug, Clone, Default)]
-pub struct Ledger {
-    runs: Vec<Run>,
+pub struct BadRanges {
+    runs: Vec<BadRun>,
     /// Bytes that were read and judged.
     pub read: u64,
     pub bad: BadBytes,
     /// How far forward the stamp points that stands in an address.
-    distances: BTreeMap<u64, Forward>,
+    distances: BTreeMap<u64, ForwardDistance>,
     /// The run of one distance that was taken in last, as long as it is by now.
-    forward: Option<Run>,
+    forward: Option<BadRun>,
     /// The highest address that a stamp in another one named.
     furthest: u64,
     /// With the sort that each counts for.
-    examples: Vec<(u64, SectorFound, Bad)>,
+    examples: Vec<(u64, SectorFound, BadKind)>,
 }
 
-impl Ledger {
-    pub fn runs(&self) -> &[Run] {
+impl BadRanges {
+    pub fn runs(&self) -> &[BadRun] {
         &self.runs
     }
 
@@ -156,7 +156,7 @@ impl Ledger {
 
     /// First address that lost its data altogether.
     pub fn first_lost(&self) -> Option<u64> {
-        self.runs.iter().find(|run| matches!(run.bad, Bad::Lost | Bad::Failed)).map(|run| run.start)
+        self.runs.iter().find(|run| matches!(run.bad, BadKind::Lost | BadKind::Failed)).map(|run| run.start)
     }
 
     /// The highest address that a stamp in another one named.
@@ -167,11 +167,11 @@ impl Ledger {
     /// Where an address shows the data of one that does not share its place, its own are lost: of one that is no
     /// multiple of the period away, and of any where addresses do not repeat.
     pub fn others_are_losses(&mut self, period: Option<u64>) {
-        let shares = |run: &Run| period.is_some_and(|period| run.ahead.is_multiple_of(period));
+        let shares = |run: &BadRun| period.is_some_and(|period| run.ahead.is_multiple_of(period));
         let mut lost = 0;
-        for run in self.runs.iter_mut().filter(|run| run.bad == Bad::Alias && !shares(run)) {
+        for run in self.runs.iter_mut().filter(|run| run.bad == BadKind::Alias && !shares(run)) {
             lost += run.end - run.start;
-            *run = Run { bad: Bad::Lost, ahead: 0, ..*run };
+            *run = BadRun { bad: BadKind::Lost, ahead: 0, ..*run };
         }
         // Some may have been counted and not stored.
         let lost = if period.is_some() { lost } else { self.bad.alias };
@@ -191,26 +191,27 @@ impl Ledger {
         self.distances_that(move |seen| seen.longest >= least.min(longest.div_ceil(2)))
     }
 
-    fn distances_that(&self, counts: impl Fn(&Forward) -> bool) -> impl Iterator<Item = u64> {
+    fn distances_that(&self, counts: impl Fn(&ForwardDistance) -> bool) -> impl Iterator<Item = u64> {
         self.distances.iter().filter(move |(_, seen)| counts(seen)).map(|(distance, _)| *distance)
     }
 
     /// Takes in a run of one distance. Where there is no room, a new one that is longer than any of another distance
     /// takes its place, of those that are as short the last one that was met.
-    fn go_forward(&mut self, run: &Run) {
+    fn go_forward(&mut self, run: &BadRun) {
         let (ahead, full) = (run.ahead, self.distances.len() >= MOST_DISTANCES);
         let before = self.forward.filter(|last| last.end == run.start && last.ahead == ahead);
-        let whole = Run { start: before.map_or(run.start, |last| last.start), ..*run };
+        let whole = BadRun { start: before.map_or(run.start, |last| last.start), ..*run };
         self.forward = Some(whole);
         let in_a_row = whole.end - whole.start;
         if full && !self.distances.contains_key(&ahead) {
-            let shortest = |(distance, seen): (&u64, &Forward)| (seen.longest, Reverse(seen.from), *distance);
+            let shortest =
+                |(distance, seen): (&u64, &ForwardDistance)| (seen.longest, Reverse(seen.from), *distance);
             match self.distances.iter().map(shortest).min() {
                 Some((longest, _, distance)) if longest < in_a_row => self.distances.remove(&distance),
                 _ => return,
             };
         }
-        let new = Forward { bytes: run.start - whole.start, from: whole.start, longest: 0 };
+        let new = ForwardDistance { bytes: run.start - whole.start, from: whole.start, longest: 0 };
         let seen = self.distances.entry(ahead).or_insert(new);
         seen.bytes += run.end - run.start;
         seen.from = whole.start.min(seen.from);
@@ -218,19 +219,19 @@ impl Ledger {
     }
 
     /// Takes what a reading found; runs come in order of address.
-    pub fn add(&mut self, seen: &Seen) {
-        let Some(bad) = Bad::of(seen.found) else { return };
+    pub fn add(&mut self, seen: &SectorRun) {
+        let Some(bad) = BadKind::of(seen.found) else { return };
         let bad = match seen.found {
             // Addresses are written in order, so only a later one can have overwritten this one.
-            SectorFound::Elsewhere { address } if address < seen.start => Bad::Lost,
+            SectorFound::Elsewhere { address } if address < seen.start => BadKind::Lost,
             _ => bad,
         };
         let len = seen.end - seen.start;
         *match bad {
-            Bad::Lost => &mut self.bad.lost,
-            Bad::Alias => &mut self.bad.alias,
-            Bad::Flipped => &mut self.bad.flipped,
-            Bad::Failed => &mut self.bad.failed,
+            BadKind::Lost => &mut self.bad.lost,
+            BadKind::Alias => &mut self.bad.alias,
+            BadKind::Flipped => &mut self.bad.flipped,
+            BadKind::Failed => &mut self.bad.failed,
         } += len;
         // Erased flash reads as zeros or ones.
         let is_written = |byte| ![0x00, 0xff].contains(&byte);
@@ -242,7 +243,7 @@ impl Ledger {
         if let SectorFound::Elsewhere { address } = seen.found {
             self.furthest = self.furthest.max(address);
         }
-        let run = Run { start: seen.start, end: seen.end, bad, ahead: ahead(seen) };
+        let run = BadRun { start: seen.start, end: seen.end, bad, ahead: ahead(seen) };
         if run.ahead > 0 {
             self.go_forward(&run);
         }
@@ -260,7 +261,7 @@ impl Ledger {
 
     /// Sectors that looked good and were lost in truth: a cache had answered for them. They are taken in where they
     /// belong.
-    pub fn unmask(&mut self, lost: &[Seen]) {
+    pub fn unmask(&mut self, lost: &[SectorRun]) {
         for seen in lost {
             self.add(seen);
         }
@@ -302,7 +303,7 @@ impl Ledger {
 }
 
 /// How far forward the data belongs that stands there; 0 if it is no later address's.
-fn ahead(seen: &Seen) -> u64 {
+fn ahead(seen: &SectorRun) -> u64 {
     match seen.found {
         SectorFound::Elsewhere { address } => address.saturating_sub(seen.start),
         _ => 0,
@@ -310,23 +311,23 @@ fn ahead(seen: &Seen) -> u64 {
 }
 
 /// A run and the one that begins where it ends. Of two sorts, for want of room, all counts as lost.
-fn join(run: &mut Run, next: &Run) {
+fn join(run: &mut BadRun, next: &BadRun) {
     run.end = next.end;
     if run.bad != next.bad {
-        (run.bad, run.ahead) = (Bad::Lost, 0);
+        (run.bad, run.ahead) = (BadKind::Lost, 0);
     } else if run.ahead != next.ahead {
         run.ahead = MIXED;
     }
 }
 
 /// What stands in the sectors of one read: runs by address, good ones too.
-pub(crate) fn sectors(bytes: &[u8], extent: Extent, salt: u64, generation: u32) -> Vec<Seen> {
-    let mut runs: Vec<Seen> = Vec::new();
-    let whole = |found| vec![Seen { start: extent.offset, end: extent.end(), found }];
+pub(crate) fn sectors(bytes: &[u8], extent: CardExtent, salt: u64, generation: u32) -> Vec<SectorRun> {
+    let mut runs: Vec<SectorRun> = Vec::new();
+    let whole = |found| vec![SectorRun { start: extent.offset, end: extent.end(), found }];
     if let Some(byte) = constant(bytes) {
         return whole(SectorFound::Constant { byte });
     }
-    if compare(Content::Stamp { salt, generation }, extent.offset, bytes) == Match::Same {
+    if compare(IoContent::Stamp { salt, generation }, extent.offset, bytes) == ContentMatch::Same {
         return whole(SectorFound::Expected);
     }
     for (at, sector) in (extent.offset..).step_by(SECTOR).zip(bytes.chunks(SECTOR)) {
@@ -334,14 +335,14 @@ pub(crate) fn sectors(bytes: &[u8], extent: Extent, salt: u64, generation: u32) 
         let end = at + STEP;
         match runs.last_mut() {
             Some(last) if continues(last, found, at) => last.end = end,
-            _ => runs.push(Seen { start: at, end, found }),
+            _ => runs.push(SectorRun { start: at, end, found }),
         }
     }
     runs
 }
 
 /// Data of another address that goes on as that address does is one run.
-fn continues(last: &Seen, found: SectorFound, at: u64) -> bool {
+fn continues(last: &SectorRun, found: SectorFound, at: u64) -> bool {
     match (last.found, found) {
         (SectorFound::Elsewhere { address: before }, SectorFound::Elsewhere { address: now }) => {
             now.wrapping_sub(at) == before.wrapping_sub(last.start)
@@ -364,13 +365,13 @@ mod tests {
     use super::*;
     use cardscope_engine::content::fill;
 
-    fn extent(offset: u64, len: u32) -> Extent {
-        Extent { offset, len }
+    fn extent(offset: u64, len: u32) -> CardExtent {
+        CardExtent { offset, len }
     }
 
     fn stamped(address: u64, len: usize) -> Vec<u8> {
         let mut bytes = vec![0; len];
-        fill(Content::Stamp { salt: 7, generation: 1 }, address, &mut bytes);
+        fill(IoContent::Stamp { salt: 7, generation: 1 }, address, &mut bytes);
         bytes
     }
 
@@ -378,8 +379,11 @@ mod tests {
     fn data_of_another_address_is_one_run_with_its_distance() {
         let bytes = stamped(1 << 20, 8192);
         let runs = sectors(&bytes, extent(0, 8192), 7, 1);
-        assert_eq!(runs, [Seen { start: 0, end: 8192, found: SectorFound::Elsewhere { address: 1 << 20 } }]);
-        let mut ledger = Ledger { read: 8192, ..Ledger::default() };
+        assert_eq!(
+            runs,
+            [SectorRun { start: 0, end: 8192, found: SectorFound::Elsewhere { address: 1 << 20 } }]
+        );
+        let mut ledger = BadRanges { read: 8192, ..BadRanges::default() };
         ledger.add(&runs[0]);
         assert_eq!(ledger.distances_in_a_row(1).collect::<Vec<_>>(), [1 << 20]);
         assert_eq!((ledger.bad.alias, ledger.good()), (8192, 0));
@@ -398,12 +402,12 @@ mod tests {
 
     #[test]
     fn what_a_cache_had_hidden_is_merged_with_what_is_known() {
-        let lost = |start, end| Seen { start, end, found: SectorFound::Constant { byte: 0 } };
-        let mut ledger = Ledger { read: 1 << 20, ..Ledger::default() };
+        let lost = |start, end| SectorRun { start, end, found: SectorFound::Constant { byte: 0 } };
+        let mut ledger = BadRanges { read: 1 << 20, ..BadRanges::default() };
         ledger.add(&lost(4096, 8192));
         assert_eq!(ledger.good_between(0, 16384), [(0, 4096), (8192, 16384)]);
         ledger.unmask(&[lost(8192, 16384)]);
-        assert_eq!(ledger.runs(), [Run { start: 4096, end: 16384, bad: Bad::Lost, ahead: 0 }]);
+        assert_eq!(ledger.runs(), [BadRun { start: 4096, end: 16384, bad: BadKind::Lost, ahead: 0 }]);
         assert_eq!(ledger.good(), (1 << 20) - 12288);
     }
 }

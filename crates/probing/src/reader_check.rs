@@ -4,12 +4,12 @@
 //! Readers are known that repeat the first 64 KiB of a larger request, that flip a bit now and then, and that answer with
 //! what the request before asked for (docs/safety.md has the sources, and what this check cannot find).
 
-use cardscope_engine::card::{Answer, Card, Extent, Stop, extents};
-use cardscope_engine::content::Content;
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::target::{Direction, Target};
-use cardscope_model::random::Random;
-use cardscope_model::report::Moved;
+use cardscope_engine::card::{CardExtent, IoDriver, ProbeStop, ReadAnswer, extents};
+use cardscope_engine::content::IoContent;
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::target::{IoDirection, Target};
+use cardscope_model::random::SeededRandom;
+use cardscope_model::report::IoTotals;
 use cardscope_model::suspect_reader::{ReadDifference, ReadRequest, ReadStage, SuspectReader};
 use cardscope_model::units::Nanos;
 use std::collections::{HashMap, HashSet};
@@ -47,12 +47,12 @@ pub const LEAST_READS: u64 = END / SAMPLE as u64 + 4 * SAMPLES + WINDOW_READS;
 const WINDOW_READS: u64 = 2 + SIZES.len() as u64 * REQUESTS as u64;
 
 /// Seconds that the shortest check takes.
-pub(crate) fn least_seconds(card: &Card<'_>) -> f64 {
-    card.costs().of(Direction::Read, LEAST_READS, 6 * u64::from(WINDOW))
+pub(crate) fn least_seconds(card: &IoDriver<'_>) -> f64 {
+    card.costs().of(IoDirection::Read, LEAST_READS, 6 * u64::from(WINDOW))
 }
 
 /// When a check that begins now must end, so that a test that ends at `end` keeps its time for what it is about.
-pub(crate) fn must_end(card: &mut Card<'_>, end: Option<Nanos>) -> Option<Nanos> {
+pub(crate) fn must_end(card: &mut IoDriver<'_>, end: Option<Nanos>) -> Option<Nanos> {
     let now = card.now();
     end.map(|end| now + (end.saturating_sub(now) as f64 * TIME_SHARE) as Nanos)
 }
@@ -64,20 +64,20 @@ pub(crate) fn must_end(card: &mut Card<'_>, end: Option<Nanos>) -> Option<Nanos>
 /// If the card is gone, or the user stopped it.
 pub fn suspect_reader(
     target: &mut dyn Target,
-    interrupt: &Interrupt,
-    moved: &mut Moved,
-) -> Result<Option<SuspectReader>, Stop> {
-    let mut card = Card::new(target, interrupt, WINDOW, 2)?;
+    interrupt: &InterruptFlag,
+    moved: &mut IoTotals,
+) -> Result<Option<SuspectReader>, ProbeStop> {
+    let mut card = IoDriver::new(target, interrupt, WINDOW, 2)?;
     let compared = look(&mut card);
     moved.add_failed(card.counts(), card.io_errors());
     match compared {
-        Err(Stop::SuspectReader(reader)) => Ok(Some(SuspectReader { ended_test: false, ..*reader })),
+        Err(ProbeStop::SuspectReader(reader)) => Ok(Some(SuspectReader { ended_test: false, ..*reader })),
         ended => ended.map(|()| None),
     }
 }
 
-fn look(card: &mut Card<'_>) -> Result<(), Stop> {
-    let mut random = Random::new(card.bytes());
+fn look(card: &mut IoDriver<'_>) -> Result<(), ProbeStop> {
+    let mut random = SeededRandom::new(card.bytes());
     let end = Some(card.now() + UNASKED);
     read_end(card)?;
     let places = places_with_data(card, &mut random, end)?;
@@ -88,17 +88,17 @@ fn look(card: &mut Card<'_>) -> Result<(), Stop> {
 ///
 /// # Errors
 /// As [`Card::read`].
-pub(crate) fn read_end(card: &mut Card<'_>) -> Result<(), Stop> {
+pub(crate) fn read_end(card: &mut IoDriver<'_>) -> Result<(), ProbeStop> {
     let start = card.bytes().saturating_sub(END) / u64::from(SAMPLE) * u64::from(SAMPLE);
-    card.read(extents(start, card.bytes(), SAMPLE), Content::Buffer, |_, _, _| Ok(()))
+    card.read(extents(start, card.bytes(), SAMPLE), IoContent::Buffer, |_, _, _| Ok(()))
 }
 
 /// Places that hold data: unlike blocks, none of them one byte repeated. Only there a wrong answer shows.
 pub(crate) fn places_with_data(
-    card: &mut Card<'_>,
-    random: &mut Random,
+    card: &mut IoDriver<'_>,
+    random: &mut SeededRandom,
     end: Option<Nanos>,
-) -> Result<Vec<u64>, Stop> {
+) -> Result<Vec<u64>, ProbeStop> {
     let mut found = Vec::new();
     for (tried, start) in candidates(card.bytes(), random).into_iter().enumerate() {
         let is_over = tried >= 4 && end.is_some_and(|end| card.now() > end);
@@ -113,7 +113,7 @@ pub(crate) fn places_with_data(
 }
 
 /// Starts of places: where file systems have their tables and first files, in turn with places all over the card.
-fn candidates(card_bytes: u64, random: &mut Random) -> Vec<u64> {
+fn candidates(card_bytes: u64, random: &mut SeededRandom) -> Vec<u64> {
     let window = u64::from(WINDOW);
     let windows = card_bytes / window;
     let half = CANDIDATES / 2;
@@ -128,15 +128,18 @@ fn candidates(card_bytes: u64, random: &mut Random) -> Vec<u64> {
 }
 
 /// True where small reads all over a place give different blocks.
-fn holds_data(card: &mut Card<'_>, start: u64, random: &mut Random) -> Result<bool, Stop> {
+fn holds_data(card: &mut IoDriver<'_>, start: u64, random: &mut SeededRandom) -> Result<bool, ProbeStop> {
     let part = u64::from(WINDOW) / SAMPLES;
     let blocks = part / u64::from(SAMPLE);
-    let samples: Vec<Extent> = (0..SAMPLES)
-        .map(|n| Extent { offset: start + n * part + random.below(blocks) * u64::from(SAMPLE), len: SAMPLE })
+    let samples: Vec<CardExtent> = (0..SAMPLES)
+        .map(|n| CardExtent {
+            offset: start + n * part + random.below(blocks) * u64::from(SAMPLE),
+            len: SAMPLE,
+        })
         .collect();
     let mut sums = Vec::new();
-    card.read(samples, Content::Buffer, |_, _, answer| {
-        if let Answer::Differs { bytes, .. } = answer
+    card.read(samples, IoContent::Buffer, |_, _, answer| {
+        if let ReadAnswer::Differs { bytes, .. } = answer
             && bytes.iter().any(|byte| *byte != bytes[0])
         {
             sums.push(crc32c::crc32c(bytes));
@@ -154,24 +157,24 @@ fn holds_data(card: &mut Card<'_>, start: u64, random: &mut Random) -> Result<bo
 /// [`Stop::SuspectReader`] where two reads of a sector differ. A request that fails is no difference: it is counted as a
 /// failed I/O.
 pub(crate) fn compare_reads(
-    card: &mut Card<'_>,
+    card: &mut IoDriver<'_>,
     places: &[u64],
-    random: &mut Random,
+    random: &mut SeededRandom,
     end: Option<Nanos>,
-) -> Result<(), Stop> {
+) -> Result<(), ProbeStop> {
     let sector = card.sector();
-    let mut comparison = Comparison { sector: sector as usize, ..Comparison::default() };
+    let mut comparison = ReadComparison { sector: sector as usize, ..ReadComparison::default() };
     // Place by place where time is short, so that what was read of one can be compared.
     let groups: Vec<&[u64]> = if end.is_some() { places.chunks(1).collect() } else { vec![places] };
     for (done, group) in groups.into_iter().enumerate() {
         if done > 0 && end.is_some_and(|end| card.now() > end) {
             break;
         }
-        let mut requests: Vec<Extent> =
+        let mut requests: Vec<CardExtent> =
             group.iter().flat_map(|start| requests(*start, sector, random)).collect();
         random.shuffle(&mut requests);
-        card.read(requests, Content::Buffer, |extent, _, answer| {
-            if let Answer::Differs { bytes, .. } = answer {
+        card.read(requests, IoContent::Buffer, |extent, _, answer| {
+            if let ReadAnswer::Differs { bytes, .. } = answer {
                 comparison.take(extent, bytes);
             }
             Ok(())
@@ -181,10 +184,12 @@ pub(crate) fn compare_reads(
 }
 
 /// All requests of one place.
-fn requests(start: u64, sector: u32, random: &mut Random) -> Vec<Extent> {
-    let whole = Extent { offset: start, len: WINDOW };
-    let small =
-        Extent { offset: start + random.below(u64::from(WINDOW / SAMPLE)) * u64::from(SAMPLE), len: SAMPLE };
+fn requests(start: u64, sector: u32, random: &mut SeededRandom) -> Vec<CardExtent> {
+    let whole = CardExtent { offset: start, len: WINDOW };
+    let small = CardExtent {
+        offset: start + random.below(u64::from(WINDOW / SAMPLE)) * u64::from(SAMPLE),
+        len: SAMPLE,
+    };
     let mut all = vec![whole, small];
     for len in SIZES {
         for n in 0..REQUESTS {
@@ -195,7 +200,7 @@ fn requests(start: u64, sector: u32, random: &mut Random) -> Vec<Extent> {
                     unaligned(random.below(room / u64::from(sector) + 1) * u64::from(sector), sector, room)
                 }
             };
-            all.push(Extent { offset: start + offset, len });
+            all.push(CardExtent { offset: start + offset, len });
         }
     }
     all
@@ -214,7 +219,7 @@ fn unaligned(offset: u64, sector: u32, room: u64) -> u64 {
 
 /// What each sector was when it was read first, and the reads that differ from that.
 #[derive(Debug, Default)]
-struct Comparison {
+struct ReadComparison {
     sector: usize,
     sectors: HashMap<u64, (u32, ReadRequest)>,
     reads: u64,
@@ -222,8 +227,8 @@ struct Comparison {
     differences: Vec<ReadDifference>,
 }
 
-impl Comparison {
-    fn take(&mut self, extent: Extent, bytes: &[u8]) {
+impl ReadComparison {
+    fn take(&mut self, extent: CardExtent, bytes: &[u8]) {
         let second = request_of(extent);
         self.reads += 1;
         let mut difference = None;
@@ -242,11 +247,11 @@ impl Comparison {
         }
     }
 
-    fn conclude(self) -> Result<(), Stop> {
-        let Comparison { reads, differing_reads, differences, .. } = self;
+    fn conclude(self) -> Result<(), ProbeStop> {
+        let ReadComparison { reads, differing_reads, differences, .. } = self;
         match differing_reads {
             0 => Ok(()),
-            _ => Err(Stop::SuspectReader(Box::new(SuspectReader {
+            _ => Err(ProbeStop::SuspectReader(Box::new(SuspectReader {
                 stage: ReadStage::BeforeWriting,
                 reads,
                 differing_reads,
@@ -258,6 +263,6 @@ impl Comparison {
 }
 
 /// An extent as the request that read it.
-pub(crate) fn request_of(extent: Extent) -> ReadRequest {
+pub(crate) fn request_of(extent: CardExtent) -> ReadRequest {
     ReadRequest { offset: extent.offset, len: u64::from(extent.len) }
 }

@@ -2,30 +2,30 @@
 //! that hits one bad place fails as a whole, and only more tries can tell what is good around it; but each of them may
 //! take a card seconds, and beyond the end of a fake there is nothing to be found.
 
-use super::ledger::{Seen, sectors};
-use cardscope_engine::card::{Answer, Card, Extent, Stop, extents};
-use cardscope_engine::content::Content;
+use super::ledger::{SectorRun, sectors};
+use cardscope_engine::card::{CardExtent, IoDriver, ProbeStop, ReadAnswer, extents};
+use cardscope_engine::content::IoContent;
 use cardscope_model::units::Nanos;
 use cardscope_model::verify::SectorFound;
 
 /// What is expected: the stamps of one write of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stamped {
+pub struct ExpectedStamps {
     pub salt: u64,
     pub generation: u32,
 }
 
-impl Stamped {
-    pub fn content(self) -> Content {
-        Content::Stamp { salt: self.salt, generation: self.generation }
+impl ExpectedStamps {
+    pub fn content(self) -> IoContent {
+        IoContent::Stamp { salt: self.salt, generation: self.generation }
     }
 
     /// What stands in an extent, by its answer; `None` where it could not be read.
-    fn judge(self, extent: Extent, answer: &Answer<'_>) -> Option<Vec<Seen>> {
+    fn judge(self, extent: CardExtent, answer: &ReadAnswer<'_>) -> Option<Vec<SectorRun>> {
         match answer {
-            Answer::Same => Some(vec![run(extent, SectorFound::Expected)]),
-            Answer::Differs { bytes, .. } => Some(sectors(bytes, extent, self.salt, self.generation)),
-            Answer::Failed(_) => None,
+            ReadAnswer::Same => Some(vec![run(extent, SectorFound::Expected)]),
+            ReadAnswer::Differs { bytes, .. } => Some(sectors(bytes, extent, self.salt, self.generation)),
+            ReadAnswer::Failed(_) => None,
         }
     }
 }
@@ -41,7 +41,7 @@ const PATIENCE_SHARE: f64 = 0.02;
 
 /// What is left of the time for tries that find nothing.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Patience {
+pub struct RetryBudget {
     seconds: f64,
     /// For closer looks.
     closer: f64,
@@ -49,36 +49,36 @@ pub struct Patience {
 
 /// How close a look is that needs patience.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Look {
+pub enum RetryDepth {
     /// Down to parts that are as long as what fails as one in flash.
     Usual,
     /// At parts of these.
     Closer,
 }
 
-impl Patience {
+impl RetryBudget {
     /// For places of which no more is asked than whether they can be read.
-    pub(crate) const NONE: Patience = Patience { seconds: 0.0, closer: 0.0 };
+    pub(crate) const NONE: RetryBudget = RetryBudget { seconds: 0.0, closer: 0.0 };
 
     /// For a pass, with its budget in seconds where it has one.
     pub fn of_a_pass(budget_s: Option<f64>) -> Self {
         let seconds = budget_s.map_or(PATIENCE_S, |budget| PATIENCE_S.min(budget * PATIENCE_SHARE));
         let closer = seconds * CLOSER_SHARE;
-        Patience { seconds: seconds - closer, closer }
+        RetryBudget { seconds: seconds - closer, closer }
     }
 
-    pub fn lasts(self, look: Look) -> bool {
+    pub fn lasts(self, look: RetryDepth) -> bool {
         match look {
-            Look::Usual => self.seconds > 0.0,
-            Look::Closer => self.closer > 0.0,
+            RetryDepth::Usual => self.seconds > 0.0,
+            RetryDepth::Closer => self.closer > 0.0,
         }
     }
 
     /// A try took so many seconds; one that found something costs nothing.
-    pub fn spend(&mut self, look: Look, seconds: f64, found_any: bool) {
+    pub fn spend(&mut self, look: RetryDepth, seconds: f64, found_any: bool) {
         let left = match look {
-            Look::Usual => &mut self.seconds,
-            Look::Closer => &mut self.closer,
+            RetryDepth::Usual => &mut self.seconds,
+            RetryDepth::Closer => &mut self.closer,
         };
         *left -= if found_any { 0.0 } else { seconds };
     }
@@ -86,22 +86,22 @@ impl Patience {
 
 /// Reads extents and judges every sector. `each` gets the runs of every extent, by address.
 pub fn read_judged(
-    card: &mut Card<'_>,
-    list: impl IntoIterator<Item = Extent>,
-    stamped: Stamped,
-    each: impl FnMut(Extent, Nanos, &[Seen]),
-) -> Result<(), Stop> {
-    read_patiently(card, list, stamped, &mut { Patience::NONE }, each)
+    card: &mut IoDriver<'_>,
+    list: impl IntoIterator<Item = CardExtent>,
+    stamped: ExpectedStamps,
+    each: impl FnMut(CardExtent, Nanos, &[SectorRun]),
+) -> Result<(), ProbeStop> {
+    read_patiently(card, list, stamped, &mut { RetryBudget::NONE }, each)
 }
 
 /// The same, with some patience for what cannot be read.
 pub fn read_patiently(
-    card: &mut Card<'_>,
-    list: impl IntoIterator<Item = Extent>,
-    stamped: Stamped,
-    patience: &mut Patience,
-    mut each: impl FnMut(Extent, Nanos, &[Seen]),
-) -> Result<(), Stop> {
+    card: &mut IoDriver<'_>,
+    list: impl IntoIterator<Item = CardExtent>,
+    stamped: ExpectedStamps,
+    patience: &mut RetryBudget,
+    mut each: impl FnMut(CardExtent, Nanos, &[SectorRun]),
+) -> Result<(), ProbeStop> {
     let mut failed = Vec::new();
     card.read(list, stamped.content(), |extent, at, answer| {
         match stamped.judge(extent, &answer) {
@@ -118,12 +118,16 @@ pub fn read_patiently(
     Ok(())
 }
 
-fn run(extent: Extent, found: SectorFound) -> Seen {
-    Seen { start: extent.offset, end: extent.end(), found }
+fn run(extent: CardExtent, found: SectorFound) -> SectorRun {
+    SectorRun { start: extent.offset, end: extent.end(), found }
 }
 
 /// One extent; nothing where it cannot be read.
-fn read_one(card: &mut Card<'_>, extent: Extent, stamped: Stamped) -> Result<Option<Vec<Seen>>, Stop> {
+fn read_one(
+    card: &mut IoDriver<'_>,
+    extent: CardExtent,
+    stamped: ExpectedStamps,
+) -> Result<Option<Vec<SectorRun>>, ProbeStop> {
     let mut seen = None;
     card.read([extent], stamped.content(), |extent, _, answer| {
         seen = stamped.judge(extent, &answer);
@@ -146,12 +150,12 @@ const FAILS_FOR_SURE: u32 = FAILS_AS_ONE / PARTS;
 /// both ends and the middle fail, its parts are looked at as long as the patience for that lasts; without it all of the
 /// extent counts as failed.
 fn narrow(
-    card: &mut Card<'_>,
-    extent: Extent,
-    stamped: Stamped,
-    patience: &mut Patience,
-    out: &mut Vec<Seen>,
-) -> Result<(), Stop> {
+    card: &mut IoDriver<'_>,
+    extent: CardExtent,
+    stamped: ExpectedStamps,
+    patience: &mut RetryBudget,
+    out: &mut Vec<SectorRun>,
+) -> Result<(), ProbeStop> {
     let sector = card.sector();
     if extent.len <= sector {
         fails(extent, out);
@@ -160,10 +164,10 @@ fn narrow(
     let middle = extent.offset + u64::from(extent.len / 2 / sector * sector);
     let mut readable = 0;
     for offset in [extent.offset, middle, extent.end() - u64::from(sector)] {
-        readable += u32::from(read_one(card, Extent { offset, len: sector }, stamped)?.is_some());
+        readable += u32::from(read_one(card, CardExtent { offset, len: sector }, stamped)?.is_some());
     }
     let doubtful = readable == 0;
-    let look = if extent.len <= FAILS_AS_ONE { Look::Closer } else { Look::Usual };
+    let look = if extent.len <= FAILS_AS_ONE { RetryDepth::Closer } else { RetryDepth::Usual };
     if doubtful && (extent.len <= FAILS_FOR_SURE || !patience.lasts(look)) {
         fails(extent, out);
         return Ok(());
@@ -188,7 +192,7 @@ fn narrow(
 }
 
 /// Appends an extent that cannot be read to the runs before it.
-fn fails(extent: Extent, out: &mut Vec<Seen>) {
+fn fails(extent: CardExtent, out: &mut Vec<SectorRun>) {
     match out.last_mut() {
         Some(last) if last.found == SectorFound::Error && last.end == extent.offset => {
             last.end = extent.end()
@@ -199,8 +203,8 @@ fn fails(extent: Extent, out: &mut Vec<Seen>) {
 
 /// What is bad in two readings of one extent, as the second found it, and how many sectors were bad in one of them
 /// only.
-pub fn bad_in_both(first: &[Seen], second: &[Seen]) -> (Vec<Seen>, u64) {
-    let bad = |list: &[Seen]| -> Vec<Seen> {
+pub fn bad_in_both(first: &[SectorRun], second: &[SectorRun]) -> (Vec<SectorRun>, u64) {
+    let bad = |list: &[SectorRun]| -> Vec<SectorRun> {
         list.iter().filter(|s| s.found != SectorFound::Expected).copied().collect()
     };
     let (first, second) = (bad(first), bad(second));
@@ -212,16 +216,16 @@ pub fn bad_in_both(first: &[Seen], second: &[Seen]) -> (Vec<Seen>, u64) {
         }
         for other in first[from..].iter().take_while(|f| f.start < seen.end) {
             let (start, end) = (seen.start.max(other.start), seen.end.min(other.end));
-            both.push(Seen { start, end, found: moved(seen, start) });
+            both.push(SectorRun { start, end, found: moved(seen, start) });
         }
     }
-    let bytes = |list: &[Seen]| list.iter().map(|s| s.end - s.start).sum::<u64>();
+    let bytes = |list: &[SectorRun]| list.iter().map(|s| s.end - s.start).sum::<u64>();
     let changed = bytes(&first) + bytes(&second) - 2 * bytes(&both);
     (both, changed / 512)
 }
 
 /// The part of a run from `start` on.
-fn moved(seen: &Seen, start: u64) -> SectorFound {
+fn moved(seen: &SectorRun, start: u64) -> SectorFound {
     match seen.found {
         SectorFound::Elsewhere { address } => {
             SectorFound::Elsewhere { address: address.wrapping_add(start - seen.start) }
@@ -234,8 +238,8 @@ fn moved(seen: &Seen, start: u64) -> SectorFound {
 mod tests {
     use super::*;
 
-    fn seen(start: u64, end: u64, found: SectorFound) -> Seen {
-        Seen { start, end, found }
+    fn seen(start: u64, end: u64, found: SectorFound) -> SectorRun {
+        SectorRun { start, end, found }
     }
 
     #[test]
@@ -252,13 +256,13 @@ mod tests {
 
     #[test]
     fn only_what_finds_nothing_costs_patience() {
-        for look in [Look::Usual, Look::Closer] {
-            let mut patience = Patience::of_a_pass(None);
+        for look in [RetryDepth::Usual, RetryDepth::Closer] {
+            let mut patience = RetryBudget::of_a_pass(None);
             patience.spend(look, 1000.0, true);
             assert!(patience.lasts(look));
             patience.spend(look, PATIENCE_S, false);
             assert!(!patience.lasts(look));
-            assert!(!Patience::NONE.lasts(look));
+            assert!(!RetryBudget::NONE.lasts(look));
         }
     }
 }

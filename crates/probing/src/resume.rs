@@ -4,8 +4,8 @@
 //! A salt is half chance, half a fingerprint of the card that it was drawn for: stamps that were copied to another card
 //! are not taken for its own.
 
-use cardscope_engine::card::{Answer, Card, Extent, Stop};
-use cardscope_engine::content::{Content, Stamp, read_stamp_header};
+use cardscope_engine::card::{CardExtent, IoDriver, ProbeStop, ReadAnswer};
+use cardscope_engine::content::{IoContent, SectorStamp, read_stamp_header};
 use cardscope_model::random::mix;
 use std::collections::BTreeMap;
 
@@ -49,7 +49,7 @@ pub struct PreviousPass {
 ///
 /// # Errors
 /// If the card is gone or the user stopped it.
-pub fn find(card: &mut Card<'_>) -> Result<Option<PreviousPass>, Stop> {
+pub fn find(card: &mut IoDriver<'_>) -> Result<Option<PreviousPass>, ProbeStop> {
     let bytes = card.bytes();
     let start = (0..AT_THE_START).map(|n| n * SAMPLE).take_while(|offset| offset + SAMPLE <= bytes);
     let first = stamps(card, start)?;
@@ -68,7 +68,7 @@ pub fn find(card: &mut Card<'_>) -> Result<Option<PreviousPass>, Stop> {
 }
 
 /// Salt and write of most stamps; sentinels, whose write comes before all others, only where there is nothing else.
-fn most_common(found: &[(u64, Stamp)]) -> Option<(u64, u32)> {
+fn most_common(found: &[(u64, SectorStamp)]) -> Option<(u64, u32)> {
     let mut counts: BTreeMap<(u64, u32), usize> = BTreeMap::new();
     for (_, stamp) in found {
         *counts.entry((stamp.salt, stamp.generation)).or_default() += 1;
@@ -81,7 +81,7 @@ fn most_common(found: &[(u64, Stamp)]) -> Option<(u64, u32)> {
 }
 
 /// Between an address that was written and the end of the card: how far stamps stand where they belong.
-fn boundary(card: &mut Card<'_>, from: u64, salt: u64, generation: u32) -> Result<u64, Stop> {
+fn boundary(card: &mut IoDriver<'_>, from: u64, salt: u64, generation: u32) -> Result<u64, ProbeStop> {
     let sector = u64::from(card.sector());
     let (mut low, mut high) = (from, card.bytes());
     while high - low > sector {
@@ -97,15 +97,18 @@ fn boundary(card: &mut Card<'_>, from: u64, salt: u64, generation: u32) -> Resul
 }
 
 /// The stamps of the first sector at some places.
-fn stamps(card: &mut Card<'_>, places: impl Iterator<Item = u64>) -> Result<Vec<(u64, Stamp)>, Stop> {
+fn stamps(
+    card: &mut IoDriver<'_>,
+    places: impl Iterator<Item = u64>,
+) -> Result<Vec<(u64, SectorStamp)>, ProbeStop> {
     let sector = card.sector();
     let end = card.bytes();
     let list = places
         .filter(|offset| offset + u64::from(sector) <= end)
-        .map(|offset| Extent { offset, len: sector });
+        .map(|offset| CardExtent { offset, len: sector });
     let mut found = Vec::new();
-    card.read(list, Content::Buffer, |extent, _, answer| {
-        if let Answer::Differs { bytes, .. } = answer {
+    card.read(list, IoContent::Buffer, |extent, _, answer| {
+        if let ReadAnswer::Differs { bytes, .. } = answer {
             found.extend(read_stamp_header(bytes).map(|stamp| (extent.offset, stamp)));
         }
         Ok(())
@@ -116,15 +119,15 @@ fn stamps(card: &mut Card<'_>, places: impl Iterator<Item = u64>) -> Result<Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_engine::interrupt::Interrupt;
+    use cardscope_engine::interrupt::InterruptFlag;
     use cardscope_simulator::SimTarget;
 
     const MIB: u64 = 1 << 20;
 
     fn stamped(name: &str, written: u64) -> Option<PreviousPass> {
         let mut target = SimTarget::named(name).unwrap();
-        let mut card = Card::new(&mut target, &Interrupt::default(), MIB as u32, 8).unwrap();
-        let content = Content::Stamp { salt: 99, generation: 1 };
+        let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), MIB as u32, 8).unwrap();
+        let content = IoContent::Stamp { salt: 99, generation: 1 };
         card.write(cardscope_engine::card::extents(0, written, MIB as u32), content, |_, _, _| ()).unwrap();
         find(&mut card).unwrap()
     }

@@ -3,14 +3,14 @@
 
 use crate::io_size::{PROBE_BLOCK, PROBE_DEPTH};
 use crate::write_scope::{StampPlace, WriteScope};
-use cardscope_engine::card::{Card, Stop, extents};
-use cardscope_engine::content::Content;
-use cardscope_engine::target::{Direction, Io, Region, Target, TargetError};
+use cardscope_engine::card::{IoDriver, ProbeStop, extents};
+use cardscope_engine::content::IoContent;
+use cardscope_engine::target::{IoDirection, IoRequest, Target, TargetError, TargetRegion};
 
 /// The target, as far as it is saved.
 pub struct SavedArea<'a> {
     target: &'a mut dyn Target,
-    region: Region,
+    region: TargetRegion,
     salt: u64,
     generation: u32,
 }
@@ -25,20 +25,20 @@ impl<'a> SavedArea<'a> {
     pub fn save(
         target: &'a mut dyn Target,
         scope: &mut WriteScope<'_>,
-        region: Region,
+        region: TargetRegion,
         salt: u64,
-        interrupt: &cardscope_engine::interrupt::Interrupt,
-    ) -> Result<SavedArea<'a>, Stop> {
-        let mut card = Card::new(target, interrupt, PROBE_BLOCK, PROBE_DEPTH)?;
+        interrupt: &cardscope_engine::interrupt::InterruptFlag,
+    ) -> Result<SavedArea<'a>, ProbeStop> {
+        let mut card = IoDriver::new(target, interrupt, PROBE_BLOCK, PROBE_DEPTH)?;
         let end = region.start.checked_add(region.len).filter(|end| *end <= card.bytes());
         let Some(end) = end else {
-            return Err(Stop::Target(outside(region.start, region.len)));
+            return Err(ProbeStop::Target(outside(region.start, region.len)));
         };
         scope.allow_stamps(StampPlace { salt, region, max_bytes: u64::MAX }, None);
         let all: Vec<_> = extents(region.start, end, card.block()).collect();
         scope.save(&mut card, &all)?;
         if let Some(extent) = all.iter().find(|extent| !scope.covers(**extent)) {
-            return Err(Stop::Target(TargetError::Setup {
+            return Err(ProbeStop::Target(TargetError::Setup {
                 what: format!("saving {} bytes at {}", extent.len, extent.offset),
                 reason: "part of it cannot be read, so it is not overwritten".to_owned(),
             }));
@@ -47,7 +47,7 @@ impl<'a> SavedArea<'a> {
         Ok(SavedArea { target, region, salt, generation: 0 })
     }
 
-    fn takes(&self, io: &Io) -> bool {
+    fn takes(&self, io: &IoRequest) -> bool {
         let end = self.region.end();
         io.offset >= self.region.start
             && io.offset.checked_add(u64::from(io.len)).is_some_and(|last| last <= end)
@@ -67,26 +67,26 @@ impl Target for SavedArea<'_> {
         buffer, compare, caveats
     );
 
-    fn submit(&mut self, io: &Io) -> Result<(), TargetError> {
-        if io.direction == Direction::Read {
+    fn submit(&mut self, io: &IoRequest) -> Result<(), TargetError> {
+        if io.direction == IoDirection::Read {
             return self.target.submit(io);
         }
         if !self.takes(io) {
             return Err(outside(io.offset, u64::from(io.len)));
         }
         self.generation = self.generation.wrapping_add(1);
-        let content = Content::Stamp { salt: self.salt, generation: self.generation };
-        self.target.submit(&Io { content, ..*io })
+        let content = IoContent::Stamp { salt: self.salt, generation: self.generation };
+        self.target.submit(&IoRequest { content, ..*io })
     }
 
     /// What was saved is there again later, so the card is not told that it may go.
-    fn discard(&mut self, _range: Region) -> Result<(), TargetError> {
+    fn discard(&mut self, _range: TargetRegion) -> Result<(), TargetError> {
         Err(TargetError::Unsupported("no discard where the card's data is preserved".to_owned()))
     }
 
-    fn area(&mut self, bytes: u64) -> Result<Region, TargetError> {
+    fn area(&mut self, bytes: u64) -> Result<TargetRegion, TargetError> {
         if bytes <= self.region.len {
-            return Ok(Region { start: self.region.start, len: bytes });
+            return Ok(TargetRegion { start: self.region.start, len: bytes });
         }
         Err(TargetError::NoSpace {
             what: "the test area".to_owned(),
@@ -104,27 +104,28 @@ impl Target for SavedArea<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_engine::content::Match;
-    use cardscope_engine::interrupt::Interrupt;
-    use cardscope_engine::journal::Journal;
-    use cardscope_engine::target::Plan;
-    use cardscope_model::recipe::Path;
+    use cardscope_engine::content::ContentMatch;
+    use cardscope_engine::interrupt::InterruptFlag;
+    use cardscope_engine::journal::JournalWriter;
+    use cardscope_engine::target::LanePlan;
+    use cardscope_model::recipe::KernelPath;
     use cardscope_simulator::SimTarget;
-    use cardscope_testkit::memory_journal::Memory;
+    use cardscope_testkit::memory_journal::MemoryJournal;
 
-    const REGION: Region = Region { start: 4 << 20, len: 2 << 20 };
+    const REGION: TargetRegion = TargetRegion { start: 4 << 20, len: 2 << 20 };
 
-    fn write(offset: u64) -> Io {
-        Io { slot: 0, direction: Direction::Write, offset, len: 4096, content: Content::Noise }
+    fn write(offset: u64) -> IoRequest {
+        IoRequest { slot: 0, direction: IoDirection::Write, offset, len: 4096, content: IoContent::Noise }
     }
 
     #[test]
     fn nothing_is_written_beside_what_was_saved_and_what_is_written_are_stamps() {
         let mut card = SimTarget::named("sim:constant?announced_bytes=16MiB").unwrap();
-        let mut memory = Memory::default();
+        let mut memory = MemoryJournal::default();
         let mut scope = WriteScope::new(Some(&mut memory));
-        let mut area = SavedArea::save(&mut card, &mut scope, REGION, 7, &Interrupt::default()).unwrap();
-        let plan = Plan { depth: 1, block: 4096, path: Path::Direct, sync_each: false, own_buffers: true };
+        let mut area = SavedArea::save(&mut card, &mut scope, REGION, 7, &InterruptFlag::default()).unwrap();
+        let plan =
+            LanePlan { depth: 1, block: 4096, path: KernelPath::Direct, sync_each: false, own_buffers: true };
         area.plan(&plan).unwrap();
         for offset in [0, REGION.start - 4096, REGION.start + REGION.len, u64::MAX - 4095] {
             assert!(area.submit(&write(offset)).is_err(), "{offset}");
@@ -133,17 +134,17 @@ mod tests {
         let mut done = Vec::new();
         area.submit(&write(REGION.start)).unwrap();
         area.complete(1, &mut done).unwrap();
-        area.submit(&Io { direction: Direction::Read, ..write(REGION.start) }).unwrap();
+        area.submit(&IoRequest { direction: IoDirection::Read, ..write(REGION.start) }).unwrap();
         area.complete(1, &mut done).unwrap();
-        assert_eq!(area.compare(0, Content::Stamp { salt: 7, generation: 1 }).unwrap(), Match::Same);
+        assert_eq!(area.compare(0, IoContent::Stamp { salt: 7, generation: 1 }).unwrap(), ContentMatch::Same);
         assert_eq!(memory.saved().iter().map(|k| k.len).sum::<u64>(), REGION.len);
     }
 
     #[test]
     fn a_region_that_cannot_be_read_is_not_given_out() {
         let mut card = SimTarget::named("sim:constant?announced_bytes=16MiB&faults.read_error_p=1").unwrap();
-        let mut memory = Memory::default();
+        let mut memory = MemoryJournal::default();
         let mut scope = WriteScope::new(Some(&mut memory));
-        assert!(SavedArea::save(&mut card, &mut scope, REGION, 7, &Interrupt::default()).is_err());
+        assert!(SavedArea::save(&mut card, &mut scope, REGION, 7, &InterruptFlag::default()).is_err());
     }
 }

@@ -1,6 +1,6 @@
 //! What a read found, sector by sector, held against the stamp that was written there: where does the answer belong?
 
-use cardscope_engine::content::{Content, constant, fill, read_stamp, read_stamp_header};
+use cardscope_engine::content::{IoContent, constant, fill, read_stamp, read_stamp_header};
 pub use cardscope_model::verify::SectorFound;
 
 /// Bytes of a stamped sector.
@@ -26,7 +26,7 @@ pub fn look(sector: &[u8], address: u64, salt: u64, generation: u32) -> SectorFo
 /// No sane header: a sector of ours with flips, or none of ours.
 fn no_stamp(sector: &[u8], address: u64, salt: u64, generation: u32) -> SectorFound {
     let mut expected = [0u8; SECTOR];
-    fill(Content::Stamp { salt, generation }, address, &mut expected);
+    fill(IoContent::Stamp { salt, generation }, address, &mut expected);
     let bits = wrong_bits(sector, &expected);
     if bits <= MOST_FLIPS { SectorFound::Flipped { bits } } else { unlike_any(sector) }
 }
@@ -49,7 +49,7 @@ mod tests {
 
     fn stamped(address: u64, salt: u64, generation: u32) -> [u8; SECTOR] {
         let mut sector = [0; SECTOR];
-        fill(Content::Stamp { salt, generation }, address, &mut sector);
+        fill(IoContent::Stamp { salt, generation }, address, &mut sector);
         sector
     }
 

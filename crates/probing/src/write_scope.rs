@@ -5,14 +5,14 @@
 //! (`reader_check`), and every block is read twice, in different requests, before it counts as saved (`double_reading`).
 
 pub use crate::double_reading::UNIT;
-use crate::double_reading::{self, FirstReading, Readings};
+use crate::double_reading::{self, FirstReading, ReadingMatch};
 use crate::reader_check::{self, WINDOW, compare_reads, places_with_data, read_end};
-use cardscope_engine::card::{Answer, Card, Costs, Extent, Stop, extents};
-use cardscope_engine::content::Content;
-use cardscope_engine::journal::Journal;
-use cardscope_engine::ranges::Ranges;
-use cardscope_engine::target::{Direction, Region};
-use cardscope_model::random::Random;
+use cardscope_engine::card::{CardExtent, IoCosts, IoDriver, ProbeStop, ReadAnswer, extents};
+use cardscope_engine::content::IoContent;
+use cardscope_engine::journal::JournalWriter;
+use cardscope_engine::ranges::ByteRanges;
+use cardscope_engine::target::{IoDirection, TargetRegion};
+use cardscope_model::random::SeededRandom;
 use cardscope_model::units::{Nanos, seconds};
 
 /// Originals are put back in I/Os of this size: the longest record of a journal.
@@ -28,13 +28,13 @@ const READS: u64 = 4;
 
 /// So many I/Os of together so many bytes, and so many small ones apart.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Amount {
+struct IoAmount {
     ios: u64,
     bytes: u64,
     small: u64,
 }
 
-impl Amount {
+impl IoAmount {
     /// One more original.
     fn add(&mut self, start: u64, end: u64) {
         if end - start <= u64::from(UNIT) {
@@ -46,16 +46,16 @@ impl Amount {
     }
 
     /// Seconds that putting so much back takes, whatever the card does with it.
-    fn put_back_seconds(self, costs: &Costs) -> f64 {
-        let Amount { ios, bytes, small } = self;
+    fn put_back_seconds(self, costs: &IoCosts) -> f64 {
+        let IoAmount { ios, bytes, small } = self;
         if ios + small == 0 {
             return 0.0;
         }
-        costs.of(Direction::Write, WRITES * ios, WRITES * bytes)
-            + costs.of(Direction::Write, WRITES * small, 0)
-            + costs.of(Direction::Read, READS * small, 0)
+        costs.of(IoDirection::Write, WRITES * ios, WRITES * bytes)
+            + costs.of(IoDirection::Write, WRITES * small, 0)
+            + costs.of(IoDirection::Read, READS * small, 0)
             // One read tells whether it is still the same card.
-            + costs.of(Direction::Read, READS * (ios + bytes / READ_BACK) + 1, READS * bytes)
+            + costs.of(IoDirection::Read, READS * (ios + bytes / READ_BACK) + 1, READS * bytes)
             + WRITES as f64 * costs.flush()
     }
 }
@@ -66,20 +66,20 @@ pub(crate) struct StampPlace {
     /// As the journal has noted it.
     pub(crate) salt: u64,
     /// Part of the target that may be overwritten.
-    pub(crate) region: Region,
+    pub(crate) region: TargetRegion,
     /// Bytes that may be written at most.
     pub(crate) max_bytes: u64,
 }
 
 impl StampPlace {
     /// Where the stamps go; `None` where there is no room for them.
-    fn extent(&self, card: &Card<'_>) -> Option<Extent> {
+    fn extent(&self, card: &IoDriver<'_>) -> Option<CardExtent> {
         let (region, window) = (self.region, u64::from(WINDOW));
         let end = region.end().min(card.bytes());
         [region.start.max(STAMPS_AT), region.start.next_multiple_of(window)]
             .into_iter()
             .find(|start| start + window <= end && window <= self.max_bytes)
-            .map(|offset| Extent { offset, len: WINDOW })
+            .map(|offset| CardExtent { offset, len: WINDOW })
     }
 }
 
@@ -98,12 +98,12 @@ const STAMPS_AT: u64 = 20 << 20;
 
 /// What is saved of a card. Without a journal its content may go, and nothing is saved.
 pub struct WriteScope<'k> {
-    journal: Option<&'k mut dyn Journal>,
-    saved: Ranges,
-    unsavable: Ranges,
+    journal: Option<&'k mut dyn JournalWriter>,
+    saved: ByteRanges,
+    unsavable: ByteRanges,
     end: Option<Nanos>,
     /// What is to be put back.
-    originals: Amount,
+    originals: IoAmount,
     /// First readings of what is going to be saved soon.
     ahead: Vec<FirstReading>,
     /// True once reads of the card were compared.
@@ -111,30 +111,30 @@ pub struct WriteScope<'k> {
     /// When the test ends, restoring included; `None` without a limit.
     check_end: Option<Nanos>,
     stamps: Option<StampPlace>,
-    random: Random,
+    random: SeededRandom,
 }
 
 impl<'k> WriteScope<'k> {
     /// Nothing is saved yet. `None` says that the card's content may go.
-    pub fn new(journal: Option<&'k mut dyn Journal>) -> Self {
+    pub fn new(journal: Option<&'k mut dyn JournalWriter>) -> Self {
         WriteScope {
             journal,
-            saved: Ranges::default(),
-            unsavable: Ranges::default(),
+            saved: ByteRanges::default(),
+            unsavable: ByteRanges::default(),
             end: None,
-            originals: Amount::default(),
+            originals: IoAmount::default(),
             ahead: Vec::new(),
             is_reader_checked: false,
             check_end: None,
             stamps: None,
-            random: Random::new(0),
+            random: SeededRandom::new(0),
         }
     }
 
     /// Lets an empty card be stamped in one place, which is saved first, so that reads of it can be compared.
     /// The check of the reader takes a part of the time until `end`.
     pub(crate) fn allow_stamps(&mut self, stamps: StampPlace, end: Option<Nanos>) {
-        self.random = Random::new(stamps.salt);
+        self.random = SeededRandom::new(stamps.salt);
         (self.stamps, self.check_end) = (Some(stamps), end);
     }
 
@@ -145,17 +145,17 @@ impl<'k> WriteScope<'k> {
     }
 
     /// Seconds that saving and writing these extents takes, and putting back all that is saved by then.
-    pub(crate) fn seconds(&self, card: &Card<'_>, extents: &[Extent]) -> f64 {
+    pub(crate) fn seconds(&self, card: &IoDriver<'_>, extents: &[CardExtent]) -> f64 {
         let costs = card.costs();
         let (ios, bytes) = (extents.len() as u64, extents.iter().map(|p| u64::from(p.len)).sum());
         let write = match ios {
             0 => 0.0,
-            _ => costs.of(Direction::Write, ios, bytes) + costs.flush(),
+            _ => costs.of(IoDirection::Write, ios, bytes) + costs.flush(),
         };
         if !self.saves_first() {
             return write;
         }
-        let (mut save, mut back) = (Amount::default(), self.originals);
+        let (mut save, mut back) = (IoAmount::default(), self.originals);
         let missing = extents.iter().flat_map(|extent| self.saved.missing(extent.offset, extent.end()));
         for (start, end) in missing {
             save.ios += 1;
@@ -165,7 +165,11 @@ impl<'k> WriteScope<'k> {
         let first = double_reading::seconds(costs, card.block().max(WINDOW), save.ios, save.bytes);
         let check =
             if save.ios > 0 && !self.is_reader_checked { reader_check::least_seconds(card) } else { 0.0 };
-        check + first + costs.of(Direction::Read, save.ios, save.bytes) + write + back.put_back_seconds(costs)
+        check
+            + first
+            + costs.of(IoDirection::Read, save.ios, save.bytes)
+            + write
+            + back.put_back_seconds(costs)
     }
 
     /// True where the content is saved first.
@@ -174,12 +178,12 @@ impl<'k> WriteScope<'k> {
     }
 
     /// Whether an extent may be overwritten now: all of it is saved, or may go.
-    pub fn covers(&self, extent: Extent) -> bool {
+    pub fn covers(&self, extent: CardExtent) -> bool {
         self.journal.is_none() || self.saved.contains(extent.offset, extent.end())
     }
 
     /// Whether a part of an extent could not be saved.
-    pub(crate) fn failed_on(&self, extent: Extent) -> bool {
+    pub(crate) fn failed_on(&self, extent: CardExtent) -> bool {
         self.unsavable.touches(extent.offset, extent.end())
     }
 
@@ -189,7 +193,7 @@ impl<'k> WriteScope<'k> {
     /// If the card is gone, the user stopped it, or the journal cannot take it; then nothing may be written.
     /// [`Stop::Limit`] where the time was over before all of it was saved, [`Stop::SuspectReader`] where two reads of a
     /// place differ.
-    pub fn save(&mut self, card: &mut Card<'_>, wanted: &[Extent]) -> Result<(), Stop> {
+    pub fn save(&mut self, card: &mut IoDriver<'_>, wanted: &[CardExtent]) -> Result<(), ProbeStop> {
         if self.journal.is_none() || wanted.iter().all(|p| self.saved.contains(p.offset, p.end())) {
             return Ok(());
         }
@@ -198,7 +202,7 @@ impl<'k> WriteScope<'k> {
             card.shape(WINDOW, depth.min(2))?;
         }
         let saved = self.save_checked(card, wanted, block);
-        if block < WINDOW && !matches!(saved, Err(Stop::Target(_))) {
+        if block < WINDOW && !matches!(saved, Err(ProbeStop::Target(_))) {
             card.shape(block, depth)?;
         }
         saved
@@ -206,7 +210,12 @@ impl<'k> WriteScope<'k> {
 
     /// Saves extents; before anything is overwritten reads are compared, once. Where the card holds no data, they are
     /// compared over stamps in a place that is saved with the rest.
-    fn save_checked(&mut self, card: &mut Card<'_>, wanted: &[Extent], block: u32) -> Result<(), Stop> {
+    fn save_checked(
+        &mut self,
+        card: &mut IoDriver<'_>,
+        wanted: &[CardExtent],
+        block: u32,
+    ) -> Result<(), ProbeStop> {
         if self.is_reader_checked {
             return self.save_twice_read(card, wanted, block);
         }
@@ -220,19 +229,19 @@ impl<'k> WriteScope<'k> {
             return self.save_twice_read(card, wanted, block);
         }
         let stamps = self.stamps.and_then(|stamps| stamps.extent(card));
-        let all: Vec<Extent> = wanted.iter().chain(&stamps).copied().collect();
+        let all: Vec<CardExtent> = wanted.iter().chain(&stamps).copied().collect();
         if self.check_end.is_some() {
             // Small reads say nothing of what a byte costs.
             let last = card.bytes().saturating_sub(u64::from(WINDOW));
             let offset = stamps.or_else(|| wanted.first().copied()).map_or(0, |place| place.offset.min(last));
-            card.time(Direction::Read, Content::Buffer, Extent { offset, len: WINDOW })?;
+            card.time(IoDirection::Read, IoContent::Buffer, CardExtent { offset, len: WINDOW })?;
         }
         self.afford(card, stamps.as_ref().map_or(wanted, std::slice::from_ref))?;
         self.save_twice_read(card, &all, block)?;
         if let (Some(extent), Some(StampPlace { salt, .. })) = (stamps, self.stamps)
             && self.covers(extent)
         {
-            card.write([extent], Content::Stamp { salt, generation: 0 }, |_, _, _| {})?;
+            card.write([extent], IoContent::Stamp { salt, generation: 0 }, |_, _, _| {})?;
             card.flush()?;
             places.push(extent.offset);
         }
@@ -245,16 +254,20 @@ impl<'k> WriteScope<'k> {
     ///
     /// # Errors
     /// [`Stop::Limit`] where there is not.
-    fn afford(&self, card: &mut Card<'_>, wanted: &[Extent]) -> Result<(), Stop> {
+    fn afford(&self, card: &mut IoDriver<'_>, wanted: &[CardExtent]) -> Result<(), ProbeStop> {
         match self.check_end {
-            Some(end) if card.seconds() + self.seconds(card, wanted) > seconds(end) => Err(Stop::Limit),
+            Some(end) if card.seconds() + self.seconds(card, wanted) > seconds(end) => Err(ProbeStop::Limit),
             _ => Ok(()),
         }
     }
 
     /// Reads extents for the first time, before they are saved one small group after the other: as many as take less than
     /// [`AHEAD_S`]. Nothing where the first of them were read already, or nothing is saved.
-    pub(crate) fn read_ahead(&mut self, card: &mut Card<'_>, wanted: &[Extent]) -> Result<(), Stop> {
+    pub(crate) fn read_ahead(
+        &mut self,
+        card: &mut IoDriver<'_>,
+        wanted: &[CardExtent],
+    ) -> Result<(), ProbeStop> {
         let Some(first) = wanted.first() else { return Ok(()) };
         if !self.saves_first()
             || self.saved.contains(first.offset, first.end())
@@ -268,11 +281,11 @@ impl<'k> WriteScope<'k> {
             return Ok(());
         }
         let mut bytes = 0;
-        let is_quick = |(index, extent): &(usize, &Extent)| {
+        let is_quick = |(index, extent): &(usize, &CardExtent)| {
             bytes += u64::from(extent.len);
-            *index == 0 || card.costs().of(Direction::Read, 1 + *index as u64, bytes) < AHEAD_S
+            *index == 0 || card.costs().of(IoDirection::Read, 1 + *index as u64, bytes) < AHEAD_S
         };
-        let mut some: Vec<Extent> =
+        let mut some: Vec<CardExtent> =
             wanted.iter().enumerate().take_while(is_quick).map(|(_, extent)| *extent).collect();
         // Where the card turns out to be empty, the place of the stamps is saved first. In a limited time it may be too long.
         if !self.is_reader_checked && self.check_end.is_none() {
@@ -285,14 +298,19 @@ impl<'k> WriteScope<'k> {
     }
 
     /// Which of the first readings has all of these extents.
-    fn ahead_of(&self, extents: &[Extent]) -> Option<usize> {
+    fn ahead_of(&self, extents: &[CardExtent]) -> Option<usize> {
         self.ahead.iter().position(|first| extents.iter().all(|extent| first.covers(*extent)))
     }
 
-    fn save_twice_read(&mut self, card: &mut Card<'_>, wanted: &[Extent], block: u32) -> Result<(), Stop> {
+    fn save_twice_read(
+        &mut self,
+        card: &mut IoDriver<'_>,
+        wanted: &[CardExtent],
+        block: u32,
+    ) -> Result<(), ProbeStop> {
         // Each byte once: two copies of a place would have to be put back in the order in which they were saved.
-        let mut wanted_now = Ranges::default();
-        let new: Vec<Extent> = wanted
+        let mut wanted_now = ByteRanges::default();
+        let new: Vec<CardExtent> = wanted
             .iter()
             .flat_map(|p| wanted_now.add(p.offset, p.end()))
             .flat_map(|(start, end)| self.saved.missing(start, end))
@@ -310,23 +328,23 @@ impl<'k> WriteScope<'k> {
         };
         let Some(journal) = self.journal.as_deref_mut() else { return Ok(()) };
         let (mut saved, mut unreadable, mut changed) = (Vec::new(), Vec::new(), Vec::new());
-        let ended = card.read(new, Content::Buffer, |extent, at, answer| {
+        let ended = card.read(new, IoContent::Buffer, |extent, at, answer| {
             match answer {
-                Answer::Differs { bytes, .. } => match first.compare(extent, bytes) {
-                    Readings::Equal => {
+                ReadAnswer::Differs { bytes, .. } => match first.compare(extent, bytes) {
+                    ReadingMatch::Equal => {
                         journal.save(extent.offset, bytes)?;
                         saved.push(extent);
                     }
-                    Readings::Missing => unreadable.push(extent),
+                    ReadingMatch::Missing => unreadable.push(extent),
                     // What was written since may stand there, on a card whose addresses repeat.
-                    Readings::Differ(_) if was_ahead => changed.push(extent),
-                    Readings::Differ(suspect) => return Err(Stop::SuspectReader(suspect)),
+                    ReadingMatch::Differ(_) if was_ahead => changed.push(extent),
+                    ReadingMatch::Differ(suspect) => return Err(ProbeStop::SuspectReader(suspect)),
                 },
-                Answer::Same | Answer::Failed(_) => unreadable.push(extent),
+                ReadAnswer::Same | ReadAnswer::Failed(_) => unreadable.push(extent),
             }
-            if self.end.is_some_and(|end| at > end) { Err(Stop::Limit) } else { Ok(()) }
+            if self.end.is_some_and(|end| at > end) { Err(ProbeStop::Limit) } else { Ok(()) }
         });
-        if ended.as_ref().is_err_and(|stop| *stop != Stop::Limit) {
+        if ended.as_ref().is_err_and(|stop| *stop != ProbeStop::Limit) {
             return ended;
         }
         journal.commit()?;

@@ -1,13 +1,13 @@
 //! `restore` as text.
 
 use cardscope_model::answer::Answer;
-use cardscope_model::report::Tone;
-use cardscope_model::report::{Document, ExitStatus};
+use cardscope_model::report::NewsTone;
+use cardscope_model::report::{ExitStatus, ReportDocument};
 use cardscope_model::restore::{RecognisedBy, RestoreRange, RestoreReport, RestoreSource, WaitingJournal};
-use cardscope_model::units::{BinarySize, Size, grouped};
+use cardscope_model::units::{BinarySize, DecimalSize, grouped};
 use cardscope_page::figure::count;
 use cardscope_page::tree::table::Table;
-use cardscope_page::tree::{Block, Page, fact, failed, may_have_changed};
+use cardscope_page::tree::{Page, PageBlock, fact, failed, may_have_changed};
 
 const NOT_RESTORED: &str = "NOT RESTORED.";
 
@@ -22,19 +22,19 @@ pub fn page(report: &RestoreReport) -> Page {
     };
     let answer = answer(report);
     let good = report.exit_status() == ExitStatus::Good && report.error.is_none() && answer != NOT_RESTORED;
-    let mut page = Page::new(&report.target, if good { Tone::Good } else { Tone::Bad }, answer);
+    let mut page = Page::new(&report.target, if good { NewsTone::Good } else { NewsTone::Bad }, answer);
     page.reasons.extend(failed(report.counts, &report.io_errors));
     let saved = format!("{} of {}, {}", report.file, report.saved_at, BinarySize(report.saved_bytes));
     let by = report.recognised_by.map(|by| fact("card recognised by", by_word(by)));
-    page.add("", [Block::Facts([fact(what, saved)].into_iter().chain(by).collect())]);
+    page.add("", [PageBlock::Facts([fact(what, saved)].into_iter().chain(by).collect())]);
     page.add("", [ranges("lost by the card", &report.lost)]);
     page.add("", [ranges("written since, so left alone", &report.left)]);
     page.add("", [ranges("could not be restored", &report.unreadable)]);
     page.add("", [ranges("reads differently in requests of another size", &report.doubtful)]);
     page.add("", [ranges("test data whose originals are lost", &report.originals_lost)]);
-    page.add("", [Block::Lines(report.may_have_changed.iter().map(may_have_changed).collect())]);
+    page.add("", [PageBlock::Lines(report.may_have_changed.iter().map(may_have_changed).collect())]);
     let removed = report.removed.then(|| format!("the {what} was removed"));
-    page.add("", [Block::Lines(report.notes.iter().cloned().chain(removed).collect())]);
+    page.add("", [PageBlock::Lines(report.notes.iter().cloned().chain(removed).collect())]);
     page.end.push(format!("Target: {}", report.target));
     page.end.extend(report.error.iter().map(|error| format!("Ended early: {error}")));
     page
@@ -46,9 +46,9 @@ fn answer(report: &RestoreReport) -> Answer {
         (0, false, false) if done => "Nothing to restore: the card holds its own data.".into(),
         (_, false, _) | (0, true, true) => NOT_RESTORED.into(),
         (0, true, false) => "Nothing to restore: the card holds what was saved.".into(),
-        (bytes, true, false) => format!("Restored {} and compared them.", Size(bytes)).into(),
+        (bytes, true, false) => format!("Restored {} and compared them.", DecimalSize(bytes)).into(),
         (bytes, true, true) => {
-            Answer::with_verdict("RESTORED IN PART", &format!(": {} of what was saved.", Size(bytes)))
+            Answer::with_verdict("RESTORED IN PART", &format!(": {} of what was saved.", DecimalSize(bytes)))
         }
     }
 }
@@ -62,11 +62,11 @@ fn by_word(by: RecognisedBy) -> &'static str {
     }
 }
 
-fn ranges(what: &str, ranges: &[RestoreRange]) -> Block {
+fn ranges(what: &str, ranges: &[RestoreRange]) -> PageBlock {
     let mut lines = Vec::new();
     if !ranges.is_empty() {
         let bytes: u64 = ranges.iter().map(|range| range.len).sum();
-        lines.push(format!("{what}: {} in {}", Size(bytes), count(ranges.len() as u64, "range")));
+        lines.push(format!("{what}: {} in {}", DecimalSize(bytes), count(ranges.len() as u64, "range")));
     }
     lines.extend(ranges.iter().take(MOST_NAMED).map(|range| {
         let why = range.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
@@ -75,13 +75,13 @@ fn ranges(what: &str, ranges: &[RestoreRange]) -> Block {
     if ranges.len() > MOST_NAMED {
         lines.push(format!("and {} more", ranges.len() - MOST_NAMED));
     }
-    Block::Lines(lines)
+    PageBlock::Lines(lines)
 }
 
 /// The journals that wait to be put back.
 pub fn list(journals: &[WaitingJournal]) -> Page {
     if journals.is_empty() {
-        return Page::new("", Tone::Good, "No journal waits: all data that tests overwrote is restored.");
+        return Page::new("", NewsTone::Good, "No journal waits: all data that tests overwrote is restored.");
     }
     let waits = journals.iter().filter(|journal| journal.command.is_some()).count();
     let answer = match (waits, journals.len()) {
@@ -89,11 +89,11 @@ pub fn list(journals: &[WaitingJournal]) -> Page {
         (1, _) => "1 journal waits to be restored.".to_owned(),
         (n, _) => format!("{n} journals wait to be restored."),
     };
-    let mut page = Page::new("", Tone::Warning, answer);
+    let mut page = Page::new("", NewsTone::Warning, answer);
     // Of a journal that cannot be read nothing more is known than its file.
     let known = |journal: &WaitingJournal| !journal.target.is_empty();
     let size = |journal: &WaitingJournal, bytes: u64| {
-        if known(journal) { Size(bytes).in_table() } else { String::new() }
+        if known(journal) { DecimalSize(bytes).in_table() } else { String::new() }
     };
     let table = Table::of(
         journals,
@@ -106,7 +106,7 @@ pub fn list(journals: &[WaitingJournal]) -> Page {
             ("card", &|j| j.card.clone().unwrap_or_default()),
         ],
     );
-    page.add("", [Block::Table(table.left_aligned(["card", "state", "began (UTC)"]).always(["state"]))]);
+    page.add("", [PageBlock::Table(table.left_aligned(["card", "state", "began (UTC)"]).always(["state"]))]);
     for journal in journals.iter().filter(|journal| journal.command.is_some()) {
         page.step(format!("Put back what a test overwrote on {}:", journal.target), journal.command.clone());
     }

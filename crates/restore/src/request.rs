@@ -1,9 +1,9 @@
 //! What a restoration is asked to do, and what putting back says in its document.
 
 use cardscope_engine::journal::SavedRange;
-use cardscope_journal::put_back::PutBack;
+use cardscope_journal::put_back::RestoreResult;
 use cardscope_model::restore::{RestoreRange, RestoreReport};
-use cardscope_session::opening::Resolved;
+use cardscope_session::opening::ResolvedTarget;
 use cardscope_session::options::GivenConsent;
 use clap::Args;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 #[command(mut_arg("yes_destroy", |consent| consent.help(
     "Agree to overwrite TARGET with an image, or a card that was not recognised; must equal TARGET as typed"
 )))]
-pub struct Request {
+pub struct RestoreRequest {
     /// Journal of an interrupted test, or an image from --backup
     #[arg(value_name = "JOURNAL|BACKUP")]
     #[serde(skip)]
@@ -37,14 +37,14 @@ pub struct Request {
     pub consent: GivenConsent,
 }
 
-impl Request {
+impl RestoreRequest {
     /// The card that this name leads to, held to `--object`.
-    pub(super) fn resolved(&self, target: &str) -> Resolved {
-        Resolved::of(target).with_object(self.consent.object.as_deref())
+    pub(super) fn resolved(&self, target: &str) -> ResolvedTarget {
+        ResolvedTarget::of(target).with_object(self.consent.object.as_deref())
     }
 }
 
-pub(super) fn fill_in(report: &mut RestoreReport, put_back: PutBack) {
+pub(super) fn fill_in(report: &mut RestoreReport, put_back: RestoreResult) {
     let plain =
         |ranges: Vec<SavedRange>| ranges.into_iter().map(|range| restore_range(range, None)).collect();
     report.bytes_restored = put_back.bytes;

@@ -2,7 +2,7 @@
 //!
 //! Linux shows a card's CID in `/sys/block/mmcblk0/device/cid`.
 
-use cardscope_sd::registers::{Cid, Crc, RegisterError};
+use cardscope_sd::registers::{Cid, CrcStatus, RegisterError};
 
 fn main() -> Result<(), RegisterError> {
     // Without an argument: a SanDisk of 4 GB.
@@ -14,9 +14,9 @@ fn main() -> Result<(), RegisterError> {
 /// The fields of a CID, one a line, with what they mean.
 fn described(cid: &Cid) -> String {
     let crc = match cid.crc {
-        Crc::Ok => "right",
-        Crc::Absent => "not delivered by the host",
-        Crc::Mismatch => "wrong: a digit lost in copying, or a transfer error",
+        CrcStatus::Ok => "right",
+        CrcStatus::Absent => "not delivered by the host",
+        CrcStatus::Mismatch => "wrong: a digit lost in copying, or a transfer error",
     };
     [
         format!("maker     {} ({})", cid.mid_hex, cid.maker.as_deref().unwrap_or("never seen")),

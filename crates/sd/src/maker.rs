@@ -5,7 +5,7 @@
 //! registered the controller or the card's design, not the brand printed on it.
 
 /// A row of the table.
-struct Row {
+struct MakerRow {
     mid: u8,
     /// OEM ids seen on honest cards with this number.
     oids: &'static [u16],
@@ -16,7 +16,7 @@ struct Row {
 
 /// What is known of a maker's number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Maker {
+pub struct CardMaker {
     /// Usual meaning of the number.
     pub name: &'static str,
     /// Conflict between sources, or others that share the number.
@@ -45,12 +45,12 @@ pub const UNREGISTERED: [u8; 5] = [0x00, 0xdf, 0xf1, 0xff, 0xfe];
 pub const NOBODY: &str = "no registered maker";
 
 /// Shorthand of a row.
-const fn row(mid: u8, oids: &'static [u16], name: &'static str, note: &'static str) -> Row {
-    Row { mid, oids, name, note: if note.is_empty() { None } else { Some(note) } }
+const fn row(mid: u8, oids: &'static [u16], name: &'static str, note: &'static str) -> MakerRow {
+    MakerRow { mid, oids, name, note: if note.is_empty() { None } else { Some(note) } }
 }
 
 /// The table, by MID.
-static MAKERS: &[Row] = &[
+static MAKERS: &[MakerRow] = &[
     row(
         0x00,
         &[0x3432, 0x0000, 0x3030, 0x2020],
@@ -135,7 +135,7 @@ static SHARPER: &[(u8, u16, &str)] = &[
 ];
 
 /// Looks up a maker's number, sharpened by the OEM id; `None` where the number was never seen.
-pub fn look_up(mid: u8, oid: u16) -> Option<Maker> {
+pub fn look_up(mid: u8, oid: u16) -> Option<CardMaker> {
     let row = MAKERS.iter().find(|row| row.mid == mid)?;
     let sharper = SHARPER.iter().find(|(m, o, _)| (*m, *o) == (mid, oid));
     let fit = match row.oids {
@@ -143,7 +143,12 @@ pub fn look_up(mid: u8, oid: u16) -> Option<Maker> {
         oids if oids.contains(&oid) => OidFit::Known,
         _ => OidFit::Foreign,
     };
-    Some(Maker { name: sharper.map_or(row.name, |s| s.2), note: row.note, oid: fit, known_oids: row.oids })
+    Some(CardMaker {
+        name: sharper.map_or(row.name, |s| s.2),
+        note: row.note,
+        oid: fit,
+        known_oids: row.oids,
+    })
 }
 
 #[cfg(test)]

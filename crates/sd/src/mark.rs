@@ -19,7 +19,7 @@ pub struct Mark {
 
 /// What a mark demands of a card.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Demand {
+pub struct SpeedDemand {
     /// The mark.
     pub mark: Mark,
     /// Least sequential or sustained write in MB/s (10^6).
@@ -50,8 +50,8 @@ const fn row(
     also: Besides,
     bus: &'static str,
     notes: &'static str,
-) -> Demand {
-    Demand {
+) -> SpeedDemand {
+    SpeedDemand {
         mark: Mark { letter, number },
         write_mb_s,
         read_mb_s: also.0,
@@ -62,11 +62,11 @@ const fn row(
     }
 }
 
-const fn application(number: u16, read_iops: f64, write_iops: f64, notes: &'static str) -> Demand {
+const fn application(number: u16, read_iops: f64, write_iops: f64, notes: &'static str) -> SpeedDemand {
     row('A', number, 10.0, (None, Some(read_iops), Some(write_iops)), UHS_ANY, notes)
 }
 
-const fn express(number: u16) -> Demand {
+const fn express(number: u16) -> SpeedDemand {
     row('E', number, number as f64, (Some(number as f64), None, None), PCIE, NOTES_E)
 }
 
@@ -83,7 +83,7 @@ const NOTES_A1: &str =
 const NOTES_A2: &str = "as A1, with the card's cache on and its command queue in use";
 
 /// Every mark with its demand.
-pub static DEMANDS: [Demand; 17] = [
+pub static DEMANDS: [SpeedDemand; 17] = [
     row('C', 2, 2.0, ALONE, "Default Speed", NOTES_C),
     row('C', 4, 4.0, ALONE, "Default Speed", NOTES_C),
     row('C', 6, 6.0, ALONE, "Default Speed", NOTES_C),
@@ -128,7 +128,7 @@ impl Mark {
     }
 
     /// What it demands.
-    pub fn demand(self) -> &'static Demand {
+    pub fn demand(self) -> &'static SpeedDemand {
         // Marks are only made from the table, so one always matches.
         DEMANDS.iter().find(|demand| demand.mark == self).unwrap_or(&DEMANDS[0])
     }

@@ -1,6 +1,6 @@
 //! The app's files, embedded as the build packed them. What is no file is a view of the app, which finds its way by the address.
 
-use crate::problem::Refusal;
+use crate::problem::RequestRefusal;
 use axum::body::Body;
 use axum::http::header::{ACCEPT_ENCODING, ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 use axum::http::{Method, StatusCode, Uri};
@@ -23,10 +23,11 @@ pub(crate) fn is_there() -> bool {
 /// A file of the app, or its page.
 pub(crate) async fn file(method: Method, uri: Uri, headers: HeaderMap) -> Response {
     if uri.path().starts_with("/api/") {
-        return Refusal::not_found("such address in the API; /api/openapi.json lists them").into_response();
+        return RequestRefusal::not_found("such address in the API; /api/openapi.json lists them")
+            .into_response();
     }
     if !matches!(method, Method::GET | Method::HEAD) {
-        return ([(ALLOW, "GET, HEAD")], Refusal::wrong_method()).into_response();
+        return ([(ALLOW, "GET, HEAD")], RequestRefusal::wrong_method()).into_response();
     }
     let path = uri.path().trim_start_matches('/');
     let found = |name: &str| FILES.iter().find(|(known, _)| *known == name).map(|(_, bytes)| *bytes);

@@ -1,8 +1,8 @@
 //! The one server of a user that keeps its tasks on disk. It holds a lock for as long as it lives, and stores beside it where it
 //! listens and its token: so another one, or a script, learns of it without showing the token to whoever has the port.
 
-use crate::token::Token;
-use cardscope_files::{FileError, Folder, Use};
+use crate::token::AccessToken;
+use cardscope_files::{FileError, FileUse, ResolvedFolder};
 use cardscope_session::frame::Failure;
 use cardscope_session::state::StateFile;
 use std::fs::{File, TryLockError};
@@ -14,31 +14,31 @@ const ADDRESS: &str = "server-address";
 
 /// The claim of the server that runs; what it stored goes with it.
 #[derive(Debug)]
-pub(crate) struct Claim {
+pub(crate) struct ServerClaim {
     _lock: File,
 }
 
-impl Claim {
+impl ServerClaim {
     /// Takes the lock, unless another server has it; then tells where this one listens.
     ///
     /// # Errors
     /// If nothing can be stored for programs of this user.
-    pub(crate) fn take(address: SocketAddr, token: &Token) -> Result<Option<Self>, Failure> {
+    pub(crate) fn take(address: SocketAddr, token: &AccessToken) -> Result<Option<Self>, Failure> {
         let lock = lock_file(true)?;
         if lock.try_lock().is_err() {
             return Ok(None);
         }
         // What is stored before an error, such as a full disk, goes with it.
-        let claim = Claim { _lock: lock };
+        let claim = ServerClaim { _lock: lock };
         token.store()?;
         StateFile::of(ADDRESS)?.keep(address.to_string().as_bytes())?;
         Ok(Some(claim))
     }
 }
 
-impl Drop for Claim {
+impl Drop for ServerClaim {
     fn drop(&mut self) {
-        Token::remove_stored();
+        AccessToken::remove_stored();
         if let Ok(file) = StateFile::of(ADDRESS) {
             file.remove();
         }
@@ -55,8 +55,9 @@ pub(crate) fn is_at(address: SocketAddr) -> bool {
 fn lock_file(make: bool) -> Result<File, Failure> {
     let path = StateFile::of(LOCK)?.path();
     let opened = || -> Result<File, FileError> {
-        let (folder, name) = if make { Folder::make_for_file(&path) } else { Folder::of_file(&path) }?;
-        let open = || folder.open_file(&name, Use::Write);
+        let (folder, name) =
+            if make { ResolvedFolder::make_for_file(&path) } else { ResolvedFolder::of_file(&path) }?;
+        let open = || folder.open_file(&name, FileUse::Write);
         match open() {
             // Another server may make it at this moment.
             Err(error) if make && error.is_absent() => folder.create(&name, 0o600).or_else(|_| open()),

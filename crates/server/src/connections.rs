@@ -3,7 +3,7 @@
 //! and file descriptors are left for the tests.
 
 use crate::locked::lock;
-use crate::peer::Owners;
+use crate::peer::SocketOwners;
 use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
@@ -36,20 +36,20 @@ const EXHAUSTED_PAUSE: Duration = Duration::from_millis(50);
 
 /// Connections that have not shown a secret, in the order in which they are closed for newer ones, each with what closes it.
 #[derive(Debug, Default)]
-struct Strangers(Mutex<BTreeMap<Rank, Arc<Notify>>>);
+struct AnonymousConnections(Mutex<BTreeMap<CloseOrder, Arc<Notify>>>);
 
 /// Programs of this user last, and of each kind the oldest first.
-type Rank = (bool, u64);
+type CloseOrder = (bool, u64);
 
 /// A connection, as each of its requests knows it.
 #[derive(Debug, Clone)]
-pub(crate) struct Connection {
-    rank: Rank,
+pub(crate) struct ClientConnection {
+    rank: CloseOrder,
     is_admitted: Arc<AtomicBool>,
-    strangers: Arc<Strangers>,
+    strangers: Arc<AnonymousConnections>,
 }
 
-impl Connection {
+impl ClientConnection {
     /// Counts it no longer as a stranger's: it has shown a secret.
     pub(crate) fn admit(&self) {
         self.is_admitted.store(true, Ordering::Relaxed);
@@ -57,8 +57,8 @@ impl Connection {
     }
 }
 
-impl Strangers {
-    fn add(&self, rank: Rank, close: &Arc<Notify>) {
+impl AnonymousConnections {
+    fn add(&self, rank: CloseOrder, close: &Arc<Notify>) {
         let mut all = lock(&self.0);
         all.insert(rank, Arc::clone(close));
         if all.len() > MOST_STRANGERS {
@@ -66,7 +66,7 @@ impl Strangers {
         }
     }
 
-    fn forget(&self, rank: Rank) {
+    fn forget(&self, rank: CloseOrder) {
         lock(&self.0).remove(&rank);
     }
 
@@ -93,8 +93,8 @@ pub(crate) fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
 
 /// Answers connections until it is dropped, which closes all of them.
 pub(crate) async fn answer(listener: TcpListener, router: Router) {
-    let strangers = Arc::new(Strangers::default());
-    let owners = Owners::new();
+    let strangers = Arc::new(AnonymousConnections::default());
+    let owners = SocketOwners::new();
     let mut connections = JoinSet::new();
     for number in 0.. {
         let (stream, peer) = loop {
@@ -112,12 +112,12 @@ pub(crate) async fn answer(listener: TcpListener, router: Router) {
         let strangers = Arc::clone(&strangers);
         let owner = stream.local_addr().ok().and_then(|local| owners.owner(peer, local));
         let rank = (owner.is_some_and(is_trusted), number);
-        let connection = Connection { rank, is_admitted: Arc::default(), strangers };
+        let connection = ClientConnection { rank, is_admitted: Arc::default(), strangers };
         connections.spawn(serve(stream, router.clone(), connection));
     }
 }
 
-async fn serve(stream: TcpStream, router: Router, connection: Connection) {
+async fn serve(stream: TcpStream, router: Router, connection: ClientConnection) {
     // Events are small, and somebody waits for them.
     let _ = stream.set_nodelay(true);
     let known = connection.clone();

@@ -3,9 +3,9 @@
 //! reading the secret of the cookie that a header once got. A page of others can send no header; and what listens on another
 //! port of this computer, which gets cookies of all its ports, learns a secret that only reads.
 
-use crate::connections::Connection;
-use crate::problem::Refusal;
-use crate::state::Server;
+use crate::connections::ClientConnection;
+use crate::problem::RequestRefusal;
+use crate::state::ServerState;
 use axum::extract::{Request, State};
 use axum::http::header::{COOKIE, HOST, HeaderMap, ORIGIN};
 use axum::http::{HeaderName, HeaderValue, Method, header};
@@ -28,7 +28,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; s
     frame-ancestors 'none'";
 
 /// Lets in, or says why not; and says to the browser what the answer may do.
-pub(crate) async fn guard(State(server): State<Arc<Server>>, request: Request, next: Next) -> Response {
+pub(crate) async fn guard(State(server): State<Arc<ServerState>>, request: Request, next: Next) -> Response {
     let api = request.uri().path().starts_with("/api/");
     let mut response = match admit(&server, &request) {
         Ok(()) => next.run(request).await,
@@ -52,11 +52,11 @@ pub(crate) async fn guard(State(server): State<Arc<Server>>, request: Request, n
     response
 }
 
-fn admit(server: &Server, request: &Request) -> Result<(), Refusal> {
+fn admit(server: &ServerState, request: &Request) -> Result<(), RequestRefusal> {
     let headers = request.headers();
     let host = text(headers, &HOST).unwrap_or_default();
     if !server.hosts.has(host) {
-        return Err(Refusal::forbidden(
+        return Err(RequestRefusal::forbidden(
             "this server is not known by that name; open the address that `cardscope serve` printed, or allow the name with \
              --allow-host",
         ));
@@ -64,7 +64,7 @@ fn admit(server: &Server, request: &Request) -> Result<(), Refusal> {
     let foreign =
         |origin: &str| origin.strip_prefix("http://").is_none_or(|from| !from.eq_ignore_ascii_case(host));
     if text(headers, &ORIGIN).is_some_and(foreign) {
-        return Err(Refusal::forbidden("the request comes from a page of another site"));
+        return Err(RequestRefusal::forbidden("the request comes from a page of another site"));
     }
     if !request.uri().path().starts_with("/api/") || request.uri().path() == PROOF {
         return Ok(());
@@ -76,9 +76,9 @@ fn admit(server: &Server, request: &Request) -> Result<(), Refusal> {
         None => reads && cookie(server, headers).is_some_and(|secret| server.reading.is(secret)),
     };
     if !known {
-        return Err(Refusal::unknown_client());
+        return Err(RequestRefusal::unknown_client());
     }
-    if let Some(connection) = request.extensions().get::<Connection>() {
+    if let Some(connection) = request.extensions().get::<ClientConnection>() {
         connection.admit();
     }
     Ok(())
@@ -92,11 +92,11 @@ fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
 }
 
 /// The cookie's name holds the port: cookies of one host are shared by its ports.
-fn cookie_name(server: &Server) -> String {
+fn cookie_name(server: &ServerState) -> String {
     format!("cardscope-{}", server.address.port())
 }
 
-fn cookie<'a>(server: &Server, headers: &'a HeaderMap) -> Option<&'a str> {
+fn cookie<'a>(server: &ServerState, headers: &'a HeaderMap) -> Option<&'a str> {
     let name = cookie_name(server);
     let pairs = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut pairs = pairs.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
@@ -104,6 +104,6 @@ fn cookie<'a>(server: &Server, headers: &'a HeaderMap) -> Option<&'a str> {
 }
 
 /// The cookie that reads what cannot have a header: pictures, downloads, the stream of events.
-pub(crate) fn cookie_header(server: &Server) -> String {
+pub(crate) fn cookie_header(server: &ServerState) -> String {
     format!("{}={}; Path=/; HttpOnly; SameSite=Strict", cookie_name(server), server.reading.text())
 }

@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 
 /// Hosts by which the server may be called.
 #[derive(Debug, Clone)]
-pub(crate) struct Hosts(Vec<String>);
+pub(crate) struct AllowedHosts(Vec<String>);
 
-impl Hosts {
+impl AllowedHosts {
     /// Those of an address: itself, on the loopback interface each of its names, and what the user added.
     pub(crate) fn of(address: SocketAddr, added: &[String]) -> Self {
         let port = address.port();
@@ -19,7 +19,7 @@ impl Hosts {
             names.push(name.clone());
         }
         names.iter_mut().for_each(|name| name.make_ascii_lowercase());
-        Hosts(names)
+        AllowedHosts(names)
     }
 
     pub(crate) fn has(&self, host: &str) -> bool {
@@ -33,7 +33,7 @@ mod tests {
 
     #[test]
     fn only_our_own_names_are_hosts_to_the_letter() {
-        let hosts = Hosts::of("127.0.0.1:7373".parse().unwrap(), &["pi.local".to_owned()]);
+        let hosts = AllowedHosts::of("127.0.0.1:7373".parse().unwrap(), &["pi.local".to_owned()]);
         for ours in ["127.0.0.1:7373", "LOCALHOST:7373", "[::1]:7373", "pi.local:7373", "pi.local"] {
             assert!(hosts.has(ours), "{ours}");
         }
@@ -47,7 +47,7 @@ mod tests {
         ] {
             assert!(!hosts.has(other), "{other}");
         }
-        let wide = Hosts::of("192.168.1.9:7373".parse().unwrap(), &[]);
+        let wide = AllowedHosts::of("192.168.1.9:7373".parse().unwrap(), &[]);
         assert!(wide.has("192.168.1.9:7373") && !wide.has("localhost:7373"));
     }
 }

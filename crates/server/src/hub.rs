@@ -12,7 +12,7 @@ const KEPT: usize = 1024;
 
 /// Something that happened.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Happened {
+pub(crate) struct ServerEvent {
     /// Counts from 1.
     pub(crate) number: u64,
     /// Its kind.
@@ -22,26 +22,26 @@ pub(crate) struct Happened {
 }
 
 /// Where events come together.
-pub(crate) struct Hub {
-    kept: Mutex<Kept>,
-    sender: Sender<Happened>,
+pub(crate) struct EventLog {
+    kept: Mutex<KeptEvents>,
+    sender: Sender<ServerEvent>,
 }
 
 #[derive(Default)]
-struct Kept {
+struct KeptEvents {
     number: u64,
-    events: VecDeque<Happened>,
+    events: VecDeque<ServerEvent>,
 }
 
 /// What a listener hears first, and then.
-pub(crate) struct Subscribed {
-    pub(crate) first: Vec<Happened>,
-    pub(crate) then: Receiver<Happened>,
+pub(crate) struct EventSubscription {
+    pub(crate) first: Vec<ServerEvent>,
+    pub(crate) then: Receiver<ServerEvent>,
 }
 
-impl Hub {
+impl EventLog {
     pub(crate) fn new() -> Self {
-        Hub { kept: Mutex::default(), sender: broadcast::channel(KEPT).0 }
+        EventLog { kept: Mutex::default(), sender: broadcast::channel(KEPT).0 }
     }
 
     /// Tells everybody.
@@ -49,7 +49,7 @@ impl Hub {
         let data = serde_json::to_string(data).unwrap_or_else(|_| "{}".to_owned());
         let mut kept = lock(&self.kept);
         kept.number += 1;
-        let event = Happened { number: kept.number, name, data };
+        let event = ServerEvent { number: kept.number, name, data };
         kept.events.push_back(event.clone());
         if kept.events.len() > KEPT {
             kept.events.pop_front();
@@ -59,7 +59,7 @@ impl Hub {
     }
 
     /// Listens from now on; `last` is the number of the last event that was heard before.
-    pub(crate) fn subscribe(&self, last: Option<u64>) -> Subscribed {
+    pub(crate) fn subscribe(&self, last: Option<u64>) -> EventSubscription {
         let kept = lock(&self.kept);
         let then = self.sender.subscribe();
         let oldest = kept.events.front().map_or(kept.number + 1, |event| event.number);
@@ -69,7 +69,7 @@ impl Hub {
             Some(last) if last > kept.number || last + 1 < oldest => vec![self::gap(kept.number)],
             Some(last) => kept.events.iter().filter(|event| event.number > last).cloned().collect(),
         };
-        Subscribed { first, then }
+        EventSubscription { first, then }
     }
 
     /// How many listen.
@@ -79,21 +79,21 @@ impl Hub {
 }
 
 /// Says that events up to this one were lost.
-pub(crate) fn gap(number: u64) -> Happened {
-    Happened { number, name: "gap", data: "{}".to_owned() }
+pub(crate) fn gap(number: u64) -> ServerEvent {
+    ServerEvent { number, name: "gap", data: "{}".to_owned() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn numbers(events: &[Happened]) -> Vec<u64> {
+    fn numbers(events: &[ServerEvent]) -> Vec<u64> {
         events.iter().map(|event| event.number).collect()
     }
 
     #[test]
     fn who_comes_back_hears_what_was_missed_or_that_it_was_too_much() {
-        let hub = Hub::new();
+        let hub = EventLog::new();
         (0..5).for_each(|n| hub.tell("task", &n));
         assert!(hub.subscribe(None).first.is_empty());
         assert_eq!(numbers(&hub.subscribe(Some(3)).first), [4, 5]);
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_listener_hears_each_event_once() {
-        let hub = Hub::new();
+        let hub = EventLog::new();
         let mut listener = hub.subscribe(None).then;
         hub.tell("devices", &());
         assert_eq!(listener.try_recv().unwrap().name, "devices");

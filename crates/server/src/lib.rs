@@ -28,7 +28,7 @@ mod token;
 mod uploads;
 mod watch;
 
-pub use request::Request;
+pub use request::ServeRequest;
 pub use routes::openapi;
-pub use serving::{Announce, Started, serve};
-pub use token::Token;
+pub use serving::{OnServerStart, StartedServer, serve};
+pub use token::AccessToken;

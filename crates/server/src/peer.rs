@@ -23,14 +23,14 @@ const UID: usize = HEADER + 64;
 
 /// Asks the kernel for owners of sockets.
 #[derive(Debug)]
-pub(crate) struct Owners(Option<OwnedFd>);
+pub(crate) struct SocketOwners(Option<OwnedFd>);
 
-impl Owners {
+impl SocketOwners {
     /// Without an answer where the kernel lacks this (`CONFIG_INET_TCP_DIAG`).
     pub(crate) fn new() -> Self {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let kind = Some(netlink::SOCK_DIAG);
-        Owners(socket_with(AddressFamily::NETLINK, SocketType::DGRAM, flags, kind).ok())
+        SocketOwners(socket_with(AddressFamily::NETLINK, SocketType::DGRAM, flags, kind).ok())
     }
 
     /// The user who owns the socket at `peer` that is connected to `local`; `None` on another computer, or where it is gone.
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn owner_of_a_connection_of_this_process_is_this_user() {
-        let owners = Owners::new();
+        let owners = SocketOwners::new();
         for address in ["127.0.0.1:0", "[::1]:0"] {
             let Ok(listener) = TcpListener::bind(address) else { continue };
             let local = listener.local_addr().unwrap();

@@ -1,6 +1,6 @@
 //! Why a request is not answered, as a status and a sentence.
 
-use crate::api::Problem;
+use crate::api::ApiProblem;
 use axum::Json;
 use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
 use axum::http::StatusCode;
@@ -10,51 +10,51 @@ use cardscope_session::frame::Failure;
 
 /// A request that is not answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Refusal {
+pub(crate) struct RequestRefusal {
     pub(crate) status: StatusCode,
     pub(crate) why: String,
     pub(crate) needs_consent: bool,
 }
 
-impl Refusal {
+impl RequestRefusal {
     pub(crate) fn new(status: StatusCode, why: impl Into<String>) -> Self {
-        Refusal { status, why: why.into(), needs_consent: false }
+        RequestRefusal { status, why: why.into(), needs_consent: false }
     }
 
     pub(crate) fn forbidden(why: &str) -> Self {
-        Refusal::new(StatusCode::FORBIDDEN, why)
+        RequestRefusal::new(StatusCode::FORBIDDEN, why)
     }
 
     pub(crate) fn unknown_client() -> Self {
         let why = "the token is missing or wrong; open the address that `cardscope serve` printed";
-        Refusal::new(StatusCode::UNAUTHORIZED, why)
+        RequestRefusal::new(StatusCode::UNAUTHORIZED, why)
     }
 
     pub(crate) fn not_found(what: &str) -> Self {
-        Refusal::new(StatusCode::NOT_FOUND, format!("there is no {what}"))
+        RequestRefusal::new(StatusCode::NOT_FOUND, format!("there is no {what}"))
     }
 
     pub(crate) fn wrong_method() -> Self {
-        Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "this address takes other methods; see Allow")
+        RequestRefusal::new(StatusCode::METHOD_NOT_ALLOWED, "this address takes other methods; see Allow")
     }
 
     /// It is understood and may not be done.
     pub(crate) fn conflict(why: impl Into<String>) -> Self {
-        Refusal::new(StatusCode::CONFLICT, why)
+        RequestRefusal::new(StatusCode::CONFLICT, why)
     }
 
     /// The order loses data and does not confirm it.
     pub(crate) fn needs_consent(why: impl Into<String>) -> Self {
-        Refusal { needs_consent: true, ..Refusal::conflict(why) }
+        RequestRefusal { needs_consent: true, ..RequestRefusal::conflict(why) }
     }
 
     /// It is not understood.
     pub(crate) fn odd(why: impl Into<String>) -> Self {
-        Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, why)
+        RequestRefusal::new(StatusCode::UNPROCESSABLE_ENTITY, why)
     }
 }
 
-impl From<Failure> for Refusal {
+impl From<Failure> for RequestRefusal {
     fn from(failure: Failure) -> Self {
         let status = match failure {
             Failure::Refused(_) => StatusCode::UNPROCESSABLE_ENTITY,
@@ -62,31 +62,31 @@ impl From<Failure> for Refusal {
                 StatusCode::SERVICE_UNAVAILABLE
             }
         };
-        Refusal::new(status, failure.to_string())
+        RequestRefusal::new(status, failure.to_string())
     }
 }
 
-impl From<JsonRejection> for Refusal {
+impl From<JsonRejection> for RequestRefusal {
     fn from(odd: JsonRejection) -> Self {
-        Refusal::new(odd.status(), odd.body_text())
+        RequestRefusal::new(odd.status(), odd.body_text())
     }
 }
 
-impl From<PathRejection> for Refusal {
+impl From<PathRejection> for RequestRefusal {
     fn from(_: PathRejection) -> Self {
-        Refusal::not_found("thing of that name: it is not UTF-8")
+        RequestRefusal::not_found("thing of that name: it is not UTF-8")
     }
 }
 
-impl From<QueryRejection> for Refusal {
+impl From<QueryRejection> for RequestRefusal {
     fn from(odd: QueryRejection) -> Self {
-        Refusal::odd(odd.body_text())
+        RequestRefusal::odd(odd.body_text())
     }
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for RequestRefusal {
     fn into_response(self) -> Response {
         let error = outside::message(&self.why, &[]).into_owned();
-        (self.status, Json(Problem { error, needs_consent: self.needs_consent })).into_response()
+        (self.status, Json(ApiProblem { error, needs_consent: self.needs_consent })).into_response()
     }
 }

@@ -1,6 +1,6 @@
 //! The page of a document as the API has it.
 
-use crate::api::Made;
+use crate::api::RenderedPage;
 use cardscope_model::outside;
 use cardscope_page::tree::{Page, html};
 use serde::Serialize;
@@ -15,9 +15,9 @@ pub(crate) fn within_lines<T: Serialize + DeserializeOwned>(document: &T, page: 
 }
 
 /// A document with its page.
-pub(crate) fn made<T: Serialize + DeserializeOwned>(document: &T, page: impl Fn(&T) -> Page) -> Made {
+pub(crate) fn made<T: Serialize + DeserializeOwned>(document: &T, page: impl Fn(&T) -> Page) -> RenderedPage {
     let page = within_lines(document, page);
-    Made {
+    RenderedPage {
         answer: page.answer.to_string(),
         tone: page.tone,
         html: html::fragment(&page),

@@ -13,7 +13,7 @@ use std::time::Duration;
 /// for each start. Tests that are started there run in processes of their own; Ctrl-C stops them, has the cards' data restored,
 /// and ends.
 #[derive(Debug, Clone, Args)]
-pub struct Request {
+pub struct ServeRequest {
     /// Port to listen on; 0 takes any that is free
     #[arg(long, default_value_t = 7373)]
     pub port: u16,

@@ -1,20 +1,20 @@
 //! From a request to a server that answers, and to its end.
 
-use crate::claim::Claim;
-use crate::hosts::Hosts;
-use crate::hub::Hub;
-use crate::request::Request;
-use crate::shelf::Shelf;
-use crate::state::Server;
-use crate::tasks::Tasks;
-use crate::token::Token;
-use crate::uploads::Uploads;
+use crate::claim::ServerClaim;
+use crate::hosts::AllowedHosts;
+use crate::hub::EventLog;
+use crate::request::ServeRequest;
+use crate::shelf::CardIndex;
+use crate::state::ServerState;
+use crate::tasks::TaskQueue;
+use crate::token::AccessToken;
+use crate::uploads::UploadFolder;
 use crate::{app, claim, connections, door, open_page, records, routes, watch};
 use axum::Router;
 use axum::middleware;
 use cardscope_archive as archive;
 use cardscope_archive::AnswerCache;
-use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_engine::pending;
 use cardscope_session::frame::Failure;
 use std::io::ErrorKind;
@@ -35,7 +35,7 @@ const BLOCKING: usize = 8;
 
 /// A server that answers.
 #[derive(Debug, Clone)]
-pub struct Started {
+pub struct StartedServer {
     /// Address with the token.
     pub link: String,
     /// Address without it.
@@ -47,13 +47,17 @@ pub struct Started {
 }
 
 /// Tells where the server is, once it answers.
-pub type Announce<'a> = &'a mut dyn FnMut(&Started);
+pub type OnServerStart<'a> = &'a mut dyn FnMut(&StartedServer);
 
 /// Serves until `stop` is raised; then tests that run are stopped, and waited for.
 ///
 /// # Errors
 /// If the address cannot be listened on, or the file of a token cannot be used.
-pub fn serve(request: &Request, stop: &Interrupt, announce: Announce<'_>) -> Result<(), Failure> {
+pub fn serve(
+    request: &ServeRequest,
+    stop: &InterruptFlag,
+    announce: OnServerStart<'_>,
+) -> Result<(), Failure> {
     let failed = |what: &str, e: std::io::Error| Failure::io_for(format!("{what}: {e}"), e);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -62,12 +66,12 @@ pub fn serve(request: &Request, stop: &Interrupt, announce: Announce<'_>) -> Res
         .build()
         .map_err(|e| failed("the server cannot be started", e))?;
     archive::ready(request.archive.named())?;
-    let token = Token::of_start(request.token_file.as_deref())?;
+    let token = AccessToken::of_start(request.token_file.as_deref())?;
     let asked = SocketAddr::new(request.listen, request.port);
     let listener = match runtime.block_on(async { connections::listen(asked) }) {
         Ok(listener) => listener,
         Err(error) if request.open && error.kind() == ErrorKind::AddrInUse && claim::is_at(asked) => {
-            let running = Token::of_running_server()?.ok_or_else(|| unavailable(asked, error))?;
+            let running = AccessToken::of_running_server()?.ok_or_else(|| unavailable(asked, error))?;
             announce(&started(request, asked, &running, vec!["note: it is served already".to_owned()]));
             return Ok(());
         }
@@ -75,25 +79,25 @@ pub fn serve(request: &Request, stop: &Interrupt, announce: Announce<'_>) -> Res
     };
     let address = listener.local_addr().map_err(|e| failed("the server has no address", e))?;
     let program = std::env::current_exe().map_err(|e| failed("the program does not find itself", e))?;
-    let hub = Arc::new(Hub::new());
+    let hub = Arc::new(EventLog::new());
     let archive = request.archive.archive.clone();
-    let (claim, unclaimed) = match Claim::take(address, &token) {
+    let (claim, unclaimed) = match ServerClaim::take(address, &token) {
         Ok(claim) => (claim, None),
         Err(why) => (None, Some(why)),
     };
-    let server = Arc::new(Server {
+    let server = Arc::new(ServerState {
         address,
-        hosts: Hosts::of(address, &request.hosts),
-        tasks: Tasks::new(Arc::clone(&hub), own(program), archive.clone(), claim),
+        hosts: AllowedHosts::of(address, &request.hosts),
+        tasks: TaskQueue::new(Arc::clone(&hub), own(program), archive.clone(), claim),
         archive,
         all_devices: request.all,
         hub,
-        shelf: Shelf::default(),
+        shelf: CardIndex::default(),
         answers: AnswerCache::new(records::answer),
-        uploads: Uploads::new().map_err(|e| failed("no folder for files that are sent", e))?,
+        uploads: UploadFolder::new().map_err(|e| failed("no folder for files that are sent", e))?,
         closing: tokio::sync::watch::Sender::new(false),
         token,
-        reading: Token::random()?,
+        reading: AccessToken::random()?,
     });
     watch::start(&server).map_err(|e| failed("no thread can be started", e))?;
     announce(&started(request, address, &server.token, remarks(address, unclaimed.as_ref())));
@@ -110,7 +114,12 @@ fn own(program: PathBuf) -> PathBuf {
     if program.exists() { program } else { link }
 }
 
-async fn answer(listener: TcpListener, server: Arc<Server>, stop: &Interrupt, until_idle: Option<Duration>) {
+async fn answer(
+    listener: TcpListener,
+    server: Arc<ServerState>,
+    stop: &InterruptFlag,
+    until_idle: Option<Duration>,
+) {
     let router = Router::new()
         .merge(routes::all())
         .fallback(app::file)
@@ -135,7 +144,12 @@ async fn answer(listener: TcpListener, server: Arc<Server>, stop: &Interrupt, un
     serving.abort();
 }
 
-fn started(request: &Request, address: SocketAddr, token: &Token, mut remarks: Vec<String>) -> Started {
+fn started(
+    request: &ServeRequest,
+    address: SocketAddr,
+    token: &AccessToken,
+    mut remarks: Vec<String>,
+) -> StartedServer {
     let link = link(address, token);
     let page = request.open.then(|| open_page::write(shown(address), &link)).and_then(|page| {
         let cannot = |why| {
@@ -143,11 +157,11 @@ fn started(request: &Request, address: SocketAddr, token: &Token, mut remarks: V
         };
         page.map_err(cannot).ok()
     });
-    Started { link, address: format!("http://{}/", shown(address)), page, remarks }
+    StartedServer { link, address: format!("http://{}/", shown(address)), page, remarks }
 }
 
 /// The address for a browser: the token stands where no server and no log sees it.
-fn link(address: SocketAddr, token: &Token) -> String {
+fn link(address: SocketAddr, token: &AccessToken) -> String {
     format!("http://{}/#token={}", shown(address), token.text())
 }
 

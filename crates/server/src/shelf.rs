@@ -1,9 +1,9 @@
 //! The cards, at hand for lists that are searched, filtered and sorted: read from the archive once, and again after it changed,
 //! behind the back of whoever asks. An answer that was given is kept until then.
 
-use crate::api::{CardQuery, Cards};
+use crate::api::{CardQuery, CardWindow};
 use crate::locked::lock;
-use crate::problem::Refusal;
+use crate::problem::RequestRefusal;
 use crate::records;
 use axum::body::Bytes;
 use cardscope_compare::card_overview;
@@ -22,14 +22,14 @@ const MOST: usize = 1000;
 
 /// The cards as they were read last.
 #[derive(Default)]
-pub(crate) struct Shelf {
-    read: RwLock<Option<Arc<Read>>>,
+pub(crate) struct CardIndex {
+    read: RwLock<Option<Arc<CardSnapshot>>>,
     /// Held by whoever reads the archive: one does, the others wait for it.
     reading: Mutex<()>,
 }
 
 /// All cards, as the archive was at one moment.
-pub(crate) struct Read {
+pub(crate) struct CardSnapshot {
     rows: Vec<CardOverview>,
     /// What a search looks through, by row, in lower case.
     words: Vec<String>,
@@ -41,14 +41,14 @@ pub(crate) struct Read {
     answers: Mutex<HashMap<String, Bytes>>,
 }
 
-impl Shelf {
+impl CardIndex {
     /// The cards as they were read last, if they were read at all.
-    pub(crate) fn at_hand(&self) -> Option<Arc<Read>> {
+    pub(crate) fn at_hand(&self) -> Option<Arc<CardSnapshot>> {
         self.read.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The cards; blocks while they are read for the first time. Changes by others come with the next [`Shelf::refresh`].
-    pub(crate) fn cards(&self, archive: Option<&Path>) -> Result<Arc<Read>, Refusal> {
+    pub(crate) fn cards(&self, archive: Option<&Path>) -> Result<Arc<CardSnapshot>, RequestRefusal> {
         if let Some(read) = self.at_hand() {
             return Ok(read);
         }
@@ -61,19 +61,19 @@ impl Shelf {
     }
 
     /// Reads them anew; who asks meanwhile gets what was read before.
-    pub(crate) fn refresh(&self, archive: Option<&Path>) -> Result<(), Refusal> {
+    pub(crate) fn refresh(&self, archive: Option<&Path>) -> Result<(), RequestRefusal> {
         let _alone = lock(&self.reading);
         self.read_anew(archive).map(drop)
     }
 
-    fn read_anew(&self, archive: Option<&Path>) -> Result<Arc<Read>, Refusal> {
-        let read = Arc::new(Read::of(card_overview::all(archive, records::answer)?));
+    fn read_anew(&self, archive: Option<&Path>) -> Result<Arc<CardSnapshot>, RequestRefusal> {
+        let read = Arc::new(CardSnapshot::of(card_overview::all(archive, records::answer)?));
         *self.read.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&read));
         Ok(read)
     }
 }
 
-impl Read {
+impl CardSnapshot {
     fn of(rows: Vec<CardOverview>) -> Self {
         let words = |row: &CardOverview| {
             let parts = [Some(&row.title), row.brand.as_ref(), row.model.as_ref()];
@@ -90,7 +90,7 @@ impl Read {
         tests.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
         let mut verdicts = every(&|row| row.verdict.iter().map(|verdict| verdict.word.clone()).collect());
         verdicts.remove("");
-        Read {
+        CardSnapshot {
             words: rows.iter().map(words).collect(),
             brands: every(&|row| row.brand.iter().cloned().collect()).into_iter().collect(),
             marks: every(&|row| row.marks.clone()).into_iter().collect(),
@@ -124,7 +124,7 @@ impl Read {
     }
 
     /// The part of the cards that is asked for.
-    pub(crate) fn window(&self, query: &CardQuery) -> Cards {
+    pub(crate) fn window(&self, query: &CardQuery) -> CardWindow {
         let asked = query.q.as_deref().unwrap_or_default().to_lowercase();
         let asked: Vec<&str> = asked.split_whitespace().collect();
         let found = |at: &usize| {
@@ -137,7 +137,7 @@ impl Read {
         }
         let offset = query.offset.unwrap_or_default();
         let limit = query.limit.unwrap_or(USUAL).min(MOST);
-        Cards {
+        CardWindow {
             total: found.len(),
             all: self.rows.len(),
             offset,
@@ -200,8 +200,8 @@ mod tests {
     use super::*;
     use cardscope_model::archived::NewestVerdict;
 
-    fn shelf(rows: Vec<CardOverview>) -> Read {
-        let mut read = Read::of(Vec::new());
+    fn shelf(rows: Vec<CardOverview>) -> CardSnapshot {
+        let mut read = CardSnapshot::of(Vec::new());
         read.words = rows.iter().map(|row| row.title.to_lowercase()).collect();
         read.rows = rows;
         read
@@ -211,7 +211,7 @@ mod tests {
         CardOverview { title: title.to_owned(), capacity_bytes: bytes, ..CardOverview::default() }
     }
 
-    fn titles(cards: &Cards) -> Vec<&str> {
+    fn titles(cards: &CardWindow) -> Vec<&str> {
         cards.cards.iter().map(|card| card.title.as_str()).collect()
     }
 

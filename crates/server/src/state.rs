@@ -1,32 +1,32 @@
 //! What all requests share.
 
-use crate::hosts::Hosts;
-use crate::hub::Hub;
-use crate::shelf::Shelf;
-use crate::tasks::Tasks;
-use crate::token::Token;
-use crate::uploads::Uploads;
+use crate::hosts::AllowedHosts;
+use crate::hub::EventLog;
+use crate::shelf::CardIndex;
+use crate::tasks::TaskQueue;
+use crate::token::AccessToken;
+use crate::uploads::UploadFolder;
 use cardscope_archive::AnswerCache;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What all requests share.
-pub(crate) struct Server {
+pub(crate) struct ServerState {
     pub(crate) address: SocketAddr,
-    pub(crate) hosts: Hosts,
+    pub(crate) hosts: AllowedHosts,
     /// Secret of this start, which writes.
-    pub(crate) token: Token,
+    pub(crate) token: AccessToken,
     /// Secret of the cookie, which reads.
-    pub(crate) reading: Token,
+    pub(crate) reading: AccessToken,
     pub(crate) archive: Option<PathBuf>,
     /// Whether fixed disks and loop devices are listed, too.
     pub(crate) all_devices: bool,
-    pub(crate) hub: Arc<Hub>,
-    pub(crate) tasks: Arc<Tasks>,
-    pub(crate) shelf: Shelf,
+    pub(crate) hub: Arc<EventLog>,
+    pub(crate) tasks: Arc<TaskQueue>,
+    pub(crate) shelf: CardIndex,
     pub(crate) answers: AnswerCache,
-    pub(crate) uploads: Uploads,
+    pub(crate) uploads: UploadFolder,
     /// True once it is about to end: streams of events end with it.
     pub(crate) closing: tokio::sync::watch::Sender<bool>,
 }

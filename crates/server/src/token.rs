@@ -22,22 +22,22 @@ const LENGTHS: std::ops::RangeInclusive<usize> = 32..=256;
 
 /// A secret that a client has to know.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Token(String);
+pub struct AccessToken(String);
 
-impl std::fmt::Debug for Token {
+impl std::fmt::Debug for AccessToken {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Token(…)")
     }
 }
 
-impl Token {
+impl AccessToken {
     /// The token of the server of this user that runs on this computer, if one does.
     ///
     /// # Errors
     /// If others can read or change its file.
     pub fn of_running_server() -> Result<Option<Self>, Failure> {
         let text = private_file::read(&StateFile::of(FILE)?.path())?;
-        Ok(text.and_then(|text| Token::parse(&text)))
+        Ok(text.and_then(|text| AccessToken::parse(&text)))
     }
 
     /// The token of a server that starts: from a file of the user's, made where it is missing, or a new one.
@@ -45,17 +45,17 @@ impl Token {
         let Some(file) = file else {
             // What an earlier server left is not used, but must not betray what is written there next.
             StateFile::of(FILE).map_or(Ok(None), |file| private_file::read(&file.path()))?;
-            return Token::random();
+            return AccessToken::random();
         };
         match private_file::read(file)? {
-            Some(text) => Token::parse(&text).ok_or_else(|| {
+            Some(text) => AccessToken::parse(&text).ok_or_else(|| {
                 Failure::refused(format!(
                     "{0} holds no token: a line of 32 to 256 letters, digits, - and _; make one with: openssl rand -hex 32 > {0}",
                     quoted_path(file)
                 ))
             }),
             None => {
-                let token = Token::random()?;
+                let token = AccessToken::random()?;
                 private_file::create(file, token.text())?;
                 Ok(token)
             }
@@ -79,13 +79,13 @@ impl Token {
         let mut bytes = [0; DIGITS / 2];
         getrandom::fill(&mut bytes)
             .map_err(|e| Failure::io(format!("the system gives no random numbers for the token: {e}")))?;
-        Ok(Token(hex(&bytes)))
+        Ok(AccessToken(hex(&bytes)))
     }
 
     fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let fits = text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
-        (fits && LENGTHS.contains(&text.len())).then(|| Token(text.to_owned()))
+        (fits && LENGTHS.contains(&text.len())).then(|| AccessToken(text.to_owned()))
     }
 
     /// Its characters.
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn tokens_are_long_all_different_and_not_printed_by_accident() {
-        let (one, other) = (Token::random().unwrap(), Token::random().unwrap());
+        let (one, other) = (AccessToken::random().unwrap(), AccessToken::random().unwrap());
         assert_eq!(one.text().len(), DIGITS);
         assert!(one != other && one.is(one.text()) && !one.is(other.text()) && !one.is(""));
         assert!(!format!("{one:?}").contains(one.text()));
@@ -129,7 +129,7 @@ mod tests {
     /// RFC 4231, test case 2, with a key that is no token.
     #[test]
     fn proof_is_hmac_sha_256() {
-        let proof = Token("Jefe".to_owned()).proof("what do ya want for nothing?");
+        let proof = AccessToken("Jefe".to_owned()).proof("what do ya want for nothing?");
         assert_eq!(proof, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
     }
 
@@ -137,10 +137,10 @@ mod tests {
     fn token_file_is_made_once_and_kept() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("token");
-        let made = Token::of_start(Some(&file)).unwrap();
+        let made = AccessToken::of_start(Some(&file)).unwrap();
         assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600);
-        assert_eq!(Token::of_start(Some(&file)).unwrap(), made);
-        let refused = || Token::of_start(Some(&file)).unwrap_err().to_string();
+        assert_eq!(AccessToken::of_start(Some(&file)).unwrap(), made);
+        let refused = || AccessToken::of_start(Some(&file)).unwrap_err().to_string();
         for text in ["", "short", &"x y".repeat(20), &"a".repeat(257)] {
             std::fs::write(&file, text).unwrap();
             assert!(refused().contains("openssl rand -hex 32"), "{text:?}: {}", refused());

@@ -1,9 +1,9 @@
 //! Files that were sent, in a folder of the server's own that goes with it, or with the next start where a server was killed. A
 //! client names them by a number that the server gave out, never by a path.
 
-use crate::api::Upload;
+use crate::api::UploadedFile;
 use crate::locked::lock;
-use crate::problem::Refusal;
+use crate::problem::RequestRefusal;
 use axum::body::Body;
 use axum::http::StatusCode;
 use rustix::fs::{FlockOperation, Mode, OFlags};
@@ -31,16 +31,16 @@ const MOST: usize = 2000;
 const PREFIX: &str = "cardscope-uploads-";
 
 /// The files.
-pub(crate) struct Uploads {
+pub(crate) struct UploadFolder {
     folder: PathBuf,
     /// Locked for as long as the server lives: whoever gets the lock may remove the folder.
     _lock: OwnedFd,
-    files: Mutex<HashMap<String, Upload>>,
+    files: Mutex<HashMap<String, UploadedFile>>,
     /// Bytes of all of them and of those that are on their way.
     bytes: AtomicU64,
 }
 
-impl Uploads {
+impl UploadFolder {
     /// In a new folder that only this user reads. Those of servers that were killed are removed.
     pub(crate) fn new() -> std::io::Result<Self> {
         let all = std::env::temp_dir();
@@ -50,7 +50,7 @@ impl Uploads {
             DirBuilder::new().mode(0o700).create(&folder)?;
             // A server that starts at this moment may have taken it for an abandoned one.
             if let Some(_lock) = locked_folder(&folder).filter(|_| folder.exists()) {
-                return Ok(Uploads { folder, _lock, files: Mutex::default(), bytes: AtomicU64::new(0) });
+                return Ok(UploadFolder { folder, _lock, files: Mutex::default(), bytes: AtomicU64::new(0) });
             }
         }
     }
@@ -61,11 +61,11 @@ impl Uploads {
         name: &str,
         announced: Option<u64>,
         body: Body,
-    ) -> Result<Upload, Refusal> {
+    ) -> Result<UploadedFile, RequestRefusal> {
         let too_large = || {
             let why =
                 format!("{name:?} is larger than {} MiB; import it with `cardscope import`", LARGEST >> 20);
-            Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, why)
+            RequestRefusal::new(StatusCode::PAYLOAD_TOO_LARGE, why)
         };
         if announced.is_some_and(|bytes| bytes > LARGEST) {
             return Err(too_large());
@@ -78,11 +78,11 @@ impl Uploads {
         // Its name says something to the importers, so it keeps it, in a folder of its own.
         let folder = self.folder.join(&id);
         std::fs::create_dir(&folder).map_err(|e| full(&e))?;
-        let mut coming = Coming { uploads: self, folder, bytes: 0, whole: false };
+        let mut coming = UploadInProgress { uploads: self, folder, bytes: 0, whole: false };
         let path = coming.folder.join(&name);
         coming.write(&path, body, too_large).await?;
         coming.whole = true;
-        let upload = Upload { upload: id.clone(), name, bytes: coming.bytes };
+        let upload = UploadedFile { upload: id.clone(), name, bytes: coming.bytes };
         lock(&self.files).insert(id, upload.clone());
         Ok(upload)
     }
@@ -103,15 +103,15 @@ impl Uploads {
     }
 
     /// A text as a file, for a program that wants one.
-    pub(crate) fn text(&self, name: &str, text: &str) -> std::io::Result<SentText> {
-        let file = SentText(self.folder.join(format!("{}-{}", Uuid::now_v7().simple(), plain(name))));
+    pub(crate) fn text(&self, name: &str, text: &str) -> std::io::Result<TemporaryText> {
+        let file = TemporaryText(self.folder.join(format!("{}-{}", Uuid::now_v7().simple(), plain(name))));
         File::create_new(&file.0)?.write_all(text.as_bytes())?;
         Ok(file)
     }
 }
 
 #[cfg(test)]
-impl Uploads {
+impl UploadFolder {
     /// Whether a path leads to a file of its own.
     pub(crate) fn holds(&self, path: &str) -> bool {
         !path.contains("..") && Path::new(path).starts_with(&self.folder)
@@ -120,15 +120,15 @@ impl Uploads {
 
 /// A text as a file, removed when dropped.
 #[derive(Debug)]
-pub(crate) struct SentText(PathBuf);
+pub(crate) struct TemporaryText(PathBuf);
 
-impl SentText {
+impl TemporaryText {
     pub(crate) fn path(&self) -> &Path {
         &self.0
     }
 }
 
-impl Drop for SentText {
+impl Drop for TemporaryText {
     fn drop(&mut self) {
         // What stays goes with the folder.
         let _ = std::fs::remove_file(&self.0);
@@ -137,25 +137,25 @@ impl Drop for SentText {
 
 /// A file on its way here: what came of it goes again, unless it came whole. Also where its sender goes away and nobody waits
 /// for its end any more.
-struct Coming<'a> {
-    uploads: &'a Uploads,
+struct UploadInProgress<'a> {
+    uploads: &'a UploadFolder,
     folder: PathBuf,
     bytes: u64,
     whole: bool,
 }
 
-impl Coming<'_> {
+impl UploadInProgress<'_> {
     async fn write(
         &mut self,
         path: &Path,
         body: Body,
-        too_large: impl Fn() -> Refusal,
-    ) -> Result<(), Refusal> {
+        too_large: impl Fn() -> RequestRefusal,
+    ) -> Result<(), RequestRefusal> {
         let mut file = File::create_new(path).map_err(|e| full(&e))?;
         let mut stream = body.into_data_stream();
         while let Some(part) = stream.next().await {
             let part = part.map_err(|e| {
-                Refusal::new(StatusCode::BAD_REQUEST, format!("the file did not come whole: {e}"))
+                RequestRefusal::new(StatusCode::BAD_REQUEST, format!("the file did not come whole: {e}"))
             })?;
             self.bytes += part.len() as u64;
             let all = part.len() as u64 + self.uploads.bytes.fetch_add(part.len() as u64, Ordering::Relaxed);
@@ -171,7 +171,7 @@ impl Coming<'_> {
     }
 }
 
-impl Drop for Coming<'_> {
+impl Drop for UploadInProgress<'_> {
     fn drop(&mut self) {
         if !self.whole {
             self.uploads.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
@@ -180,7 +180,7 @@ impl Drop for Coming<'_> {
     }
 }
 
-impl Drop for Uploads {
+impl Drop for UploadFolder {
     fn drop(&mut self) {
         forget(&self.folder);
     }
@@ -215,14 +215,14 @@ fn forget(folder: &Path) {
     let _ = std::fs::remove_dir_all(folder);
 }
 
-fn too_many() -> Refusal {
-    Refusal::conflict("too many files wait to be imported; keep or remove some first")
+fn too_many() -> RequestRefusal {
+    RequestRefusal::conflict("too many files wait to be imported; keep or remove some first")
 }
 
-fn full(error: &std::io::Error) -> Refusal {
+fn full(error: &std::io::Error) -> RequestRefusal {
     let folder = std::env::temp_dir();
     let why = format!("the file cannot be stored in {}: {error}; free some space there", folder.display());
-    Refusal::new(StatusCode::INSUFFICIENT_STORAGE, why)
+    RequestRefusal::new(StatusCode::INSUFFICIENT_STORAGE, why)
 }
 
 /// The last part of a name, with nothing in it that a path could be made of.
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn the_folder_is_the_user_s_alone_and_goes_with_the_server() {
-        let uploads = Uploads::new().unwrap();
+        let uploads = UploadFolder::new().unwrap();
         let folder = uploads.folder.clone();
         assert_eq!(folder.metadata().unwrap().permissions().mode() & 0o777, 0o700);
         let file = uploads.text("mine.toml", "name = 1").unwrap();

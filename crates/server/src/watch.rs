@@ -1,6 +1,6 @@
 //! What changes beside the server: cards that come and go, and an archive that tests and other servers write to.
 
-use crate::state::Server;
+use crate::state::ServerState;
 use cardscope_archive as archive;
 use cardscope_identity::verb as identify;
 use serde_json::json;
@@ -16,14 +16,14 @@ const EVERY: Duration = Duration::from_secs(1);
 const REST: u32 = 4;
 
 /// Tells of both for as long as the server lives.
-pub(crate) fn start(server: &Arc<Server>) -> std::io::Result<()> {
+pub(crate) fn start(server: &Arc<ServerState>) -> std::io::Result<()> {
     let (of_devices, of_archive) = (Arc::downgrade(server), Arc::downgrade(server));
     Builder::new().name("devices".into()).spawn(move || devices(&of_devices))?;
     Builder::new().name("archive".into()).spawn(move || changes(&of_archive))?;
     Ok(())
 }
 
-fn devices(server: &Weak<Server>) {
+fn devices(server: &Weak<ServerState>) {
     let mut present = identify::present();
     loop {
         sleep(EVERY);
@@ -40,7 +40,7 @@ fn devices(server: &Weak<Server>) {
     }
 }
 
-fn changes(server: &Weak<Server>) {
+fn changes(server: &Weak<ServerState>) {
     let Some(path) = server.upgrade().map(|server| server.archive.clone()) else { return };
     let Ok(mut changes) = archive::changes(path.as_deref()) else { return };
     loop {

@@ -1,17 +1,17 @@
 //! What to do after a verdict on a card's capacity: the same advice after `verify` and after a whole visit.
 
-use crate::frame::Common;
-use cardscope_model::finding::{Finding, Weight};
-use cardscope_model::report::Next;
+use crate::frame::CommonOptions;
+use cardscope_model::finding::{Finding, FindingWeight};
+use cardscope_model::report::NextStep;
 use cardscope_model::shell::{quoted, quoted_path};
 use cardscope_model::units::MIB;
-use cardscope_model::verify::{CapacityCause, Method, SURE, Verdict, Verification};
+use cardscope_model::verify::{CapacityCause, SURE, TestMethod, Verdict, Verification};
 use std::fmt;
 use std::path::Path;
 
 /// Something to do.
-pub fn step(what: impl Into<String>, command: Option<String>) -> Next {
-    Next { what: what.into(), command }
+pub fn step(what: impl Into<String>, command: Option<String>) -> NextStep {
+    NextStep { what: what.into(), command }
 }
 
 /// What is done again; where that loses something, it is named.
@@ -29,9 +29,9 @@ pub fn label_option(label: Option<&str>) -> String {
 }
 
 /// The test that came to a verdict.
-pub struct Tested<'a> {
+pub struct TestedCard<'a> {
     /// What every verb was asked for.
-    pub common: &'a Common,
+    pub common: &'a CommonOptions,
     /// What is printed on the card.
     pub label: Option<&'a str>,
     /// Options that repeat the test.
@@ -85,16 +85,19 @@ const LOST: &str = "(all data on it is lost unless --backup FILE saves it)";
 
 /// What to do about a verdict, the most pressing first. A card whose label lies about its capacity goes back, whatever it
 /// holds.
-pub fn after(tested: &Tested<'_>, found: &Verification, findings: &[Finding]) -> Vec<Next> {
+pub fn after(tested: &TestedCard<'_>, found: &Verification, findings: &[Finding]) -> Vec<NextStep> {
     let target = quoted(&tested.common.target);
     let options = label_option(tested.label) + &tested.common.options(None);
     let verify = |how: &str| Some(format!("cardscope verify {target}{how}{options}"));
-    let false_label =
-        findings.iter().any(|finding| finding.claim == "label-capacity" && finding.weight == Weight::Bad);
+    let false_label = findings
+        .iter()
+        .any(|finding| finding.claim == "label-capacity" && finding.weight == FindingWeight::Bad);
     let danger = if tested.options.lose_data() { format!(" {LOST}") } else { String::new() };
     let (proof, thorough) = match found.method {
-        Method::Files => (" --files", "fill its free space and read it back".to_owned()),
-        Method::Quick | Method::Full => (" --full", format!("overwrite and read back every block {LOST}")),
+        TestMethod::Files => (" --files", "fill its free space and read it back".to_owned()),
+        TestMethod::Quick | TestMethod::Full => {
+            (" --full", format!("overwrite and read back every block {LOST}"))
+        }
     };
     let seller = || {
         let page = verify(&format!("{} --html evidence.html", tested.options));
@@ -102,13 +105,15 @@ pub fn after(tested: &Tested<'_>, found: &Verification, findings: &[Finding]) ->
     };
     let one = match found.verdict {
         _ if false_label => return vec![step(RETURN, None), seller()],
-        Verdict::Genuine if found.method == Method::Quick => {
+        Verdict::Genuine if found.method == TestMethod::Quick => {
             step(format!("before you trust important data to the card, {thorough}"), verify(proof))
         }
         Verdict::Genuine => return Vec::new(),
         fake if fake.lacks_capacity() && found.confidence >= SURE => {
-            let rest =
-                found.usable_bytes.filter(|_| found.method != Method::Files).filter(|bytes| *bytes >= LEAST);
+            let rest = found
+                .usable_bytes
+                .filter(|_| found.method != TestMethod::Files)
+                .filter(|bytes| *bytes >= LEAST);
             let rest = rest.map(|bytes| {
                 let command = format!("cardscope format {target} --limit-to-real --real {bytes}");
                 step("or format only what it holds (all data on it is lost)", Some(command))
@@ -116,7 +121,7 @@ pub fn after(tested: &Tested<'_>, found: &Verification, findings: &[Finding]) ->
             return [step(RETURN, None), seller()].into_iter().chain(rest).collect();
         }
         // Every block was looked at: only another reader says more.
-        fake if fake.lacks_capacity() && found.method == Method::Full => {
+        fake if fake.lacks_capacity() && found.method == TestMethod::Full => {
             step("try another reader before you return it", None)
         }
         fake if fake.lacks_capacity() => {
@@ -149,15 +154,16 @@ mod tests {
         TestOptions { full: true, ..TestOptions::default() }
     }
 
-    fn after(options: TestOptions<'_>, common: &Common, found: &Verification) -> Vec<Next> {
-        super::after(&Tested { common, label: Some("1TB U3"), options }, found, &[])
+    fn after(options: TestOptions<'_>, common: &CommonOptions, found: &Verification) -> Vec<NextStep> {
+        super::after(&TestedCard { common, label: Some("1TB U3"), options }, found, &[])
     }
 
     #[test]
     fn no_card_is_returned_on_less_than_a_sure_verdict() {
-        let common = Common { target: "/dev/sdx".to_owned(), seed: Some(7), ..Common::default() };
+        let common =
+            CommonOptions { target: "/dev/sdx".to_owned(), seed: Some(7), ..CommonOptions::default() };
         for verdict in [Verdict::Limbo, Verdict::Wraparound, Verdict::Chain, Verdict::Overcommitted] {
-            for (method, files) in [(Method::Quick, false), (Method::Files, true)] {
+            for (method, files) in [(TestMethod::Quick, false), (TestMethod::Files, true)] {
                 let found =
                     |confidence| Verification { verdict, method, confidence, ..Verification::default() };
                 let options = TestOptions { files, ..TestOptions::default() };
@@ -178,7 +184,7 @@ mod tests {
 
     #[test]
     fn the_rest_of_a_sure_fake_can_be_formatted_by_its_size() {
-        let common = Common { target: "/dev/sdx".to_owned(), ..Common::default() };
+        let common = CommonOptions { target: "/dev/sdx".to_owned(), ..CommonOptions::default() };
         let last = |usable_bytes, confidence| {
             let found =
                 Verification { verdict: Verdict::Limbo, usable_bytes, confidence, ..Verification::default() };
@@ -193,10 +199,14 @@ mod tests {
 
     #[test]
     fn what_overwrites_every_block_says_so_and_the_same_test_is_asked_for_again() {
-        let common = Common { target: "/media/my card".to_owned(), ..Common::default() };
+        let common = CommonOptions { target: "/media/my card".to_owned(), ..CommonOptions::default() };
         let after = |options, verdict| {
-            let found =
-                Verification { verdict, method: Method::Full, confidence: 0.99, ..Verification::default() };
+            let found = Verification {
+                verdict,
+                method: TestMethod::Full,
+                confidence: 0.99,
+                ..Verification::default()
+            };
             after(options, &common, &found)
         };
         assert_eq!(after(full(), Verdict::Genuine), []);

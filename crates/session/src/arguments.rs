@@ -1,6 +1,6 @@
 //! Sizes, regions and times as people type them, for the requests of several verbs.
 
-use cardscope_engine::target::Region;
+use cardscope_engine::target::TargetRegion;
 use cardscope_model::units::parse_size;
 use std::time::Duration;
 
@@ -10,11 +10,11 @@ pub fn size(text: &str) -> Result<u64, String> {
 }
 
 /// Reads `START+LEN`, both sizes: `1G+512M`.
-pub fn region(text: &str) -> Result<Region, String> {
+pub fn region(text: &str) -> Result<TargetRegion, String> {
     let (start, len) = text
         .split_once('+')
         .ok_or_else(|| format!("{text:?} is not a region; write START+LEN, e.g. 1G+512M"))?;
-    Ok(Region { start: size(start)?, len: size(len)? })
+    Ok(TargetRegion { start: size(start)?, len: size(len)? })
 }
 
 /// Reads `90s`, `3m`, `1.5h` or plain seconds.
@@ -45,8 +45,8 @@ mod tests {
 
     #[test]
     fn a_region_is_a_start_and_a_length() {
-        assert_eq!(region("1G+512M"), Ok(Region { start: 1 << 30, len: 512 << 20 }));
-        assert_eq!(region("0+1MiB"), Ok(Region { start: 0, len: 1 << 20 }));
+        assert_eq!(region("1G+512M"), Ok(TargetRegion { start: 1 << 30, len: 512 << 20 }));
+        assert_eq!(region("0+1MiB"), Ok(TargetRegion { start: 0, len: 1 << 20 }));
         for bad in ["1G", "1G-512M", "+", "1G+", "x+1", ""] {
             assert!(region(bad).is_err(), "{bad}");
         }

@@ -2,13 +2,13 @@
 
 use crate::card_key;
 use crate::error::{Failure, Result};
-use crate::opened::Opened;
+use crate::opened::OpenTarget;
 use cardscope_device::filesystem;
 use cardscope_engine::event::Listener;
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_journal::backup::{About, Backup};
-use cardscope_journal::put_back::PutBack;
-use cardscope_model::report::Moved;
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_journal::backup::{BackupFacts, CardImage};
+use cardscope_journal::put_back::RestoreResult;
+use cardscope_model::report::IoTotals;
 use cardscope_model::suspect_reader::SuspectReader;
 use std::path::Path;
 
@@ -18,15 +18,15 @@ use std::path::Path;
 /// That of [`Backup::take`]; also where the reader was found suspect before: nothing is preserved through it.
 pub fn take(
     file: &Path,
-    opened: &mut Opened,
-    moved: &mut Moved,
-    interrupt: &Interrupt,
+    opened: &mut OpenTarget,
+    moved: &mut IoTotals,
+    interrupt: &InterruptFlag,
     events: &mut dyn Listener,
-) -> Result<Backup> {
+) -> Result<CardImage> {
     if let Some(reader) = opened.suspect_reader.take() {
         return Err(Failure::SuspectReader(Box::new(SuspectReader { ended_test: true, ..reader })));
     }
-    let about = About {
+    let about = BackupFacts {
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         target: opened.target.info().name.clone(),
         card_key: card_key::card_key(opened),
@@ -36,20 +36,24 @@ pub fn take(
     };
     let card = opened.leads_to();
     let on_card = |path: &Path| filesystem::lies_on(path, &card);
-    Ok(Backup::take(file, opened.target.as_mut(), (about, &on_card), moved, interrupt, events)?)
+    Ok(CardImage::take(file, opened.target.as_mut(), (about, &on_card), moved, interrupt, events)?)
 }
 
 /// Puts an image back onto the card that it was taken of, whoever asks the program to end.
 ///
 /// # Errors
 /// If the card is gone or another one; the image stays, and is named.
-pub(crate) fn put_back(backup: Backup, opened: &mut Opened, events: &mut dyn Listener) -> Result<PutBack> {
+pub(crate) fn put_back(
+    backup: CardImage,
+    opened: &mut OpenTarget,
+    events: &mut dyn Listener,
+) -> Result<RestoreResult> {
     let key_now = card_key::key_now(&opened.leads_to());
     Ok(backup.put_back(opened.target.as_mut(), key_now.as_deref(), events)?)
 }
 
 /// A failure that leaves the image behind says where it is.
-pub(crate) fn naming(failure: Failure, backup: Option<&Backup>) -> Failure {
+pub(crate) fn naming(failure: Failure, backup: Option<&CardImage>) -> Failure {
     let Some(backup) = backup else { return failure };
     let text = format!("{failure}; {}", backup.whereabouts());
     match failure {
@@ -65,7 +69,7 @@ mod tests {
     use crate::testing::opened;
     use cardscope_engine::delegate_target;
     use cardscope_engine::event::Silent;
-    use cardscope_engine::target::{Completion, Io, Target, TargetError};
+    use cardscope_engine::target::{IoCompletion, IoRequest, Target, TargetError};
     use cardscope_model::condition::Condition;
     use cardscope_simulator::SimTarget;
     use cardscope_testkit::cards::names;
@@ -78,11 +82,17 @@ mod tests {
         let (card, secret) = (dir.path().join("card.img"), dir.path().join("secret"));
         std::fs::write(&card, vec![7; 2 << 20]).unwrap();
         std::fs::write(&secret, "root's own").unwrap();
-        let interrupt = Interrupt::default();
+        let interrupt = InterruptFlag::default();
         let take = |name: &str| {
             let mut opened = opened(card.to_str().unwrap());
-            super::take(&dir.path().join(name), &mut opened, &mut Moved::default(), &interrupt, &mut Silent)
-                .map(drop)
+            super::take(
+                &dir.path().join(name),
+                &mut opened,
+                &mut IoTotals::default(),
+                &interrupt,
+                &mut Silent,
+            )
+            .map(drop)
         };
         symlink("nowhere", dir.path().join("dangling")).unwrap();
         symlink(&secret, dir.path().join("image.sums")).unwrap();
@@ -121,10 +131,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (own, other) = (card(dir.path(), "own", 3), card(dir.path(), "other", 5));
         let (before, foreign) = (std::fs::read(&own).unwrap(), std::fs::read(&other).unwrap());
-        let interrupt = Interrupt::default();
+        let interrupt = InterruptFlag::default();
         let take = |name: &str| {
             let file = dir.path().join(name);
-            let (card, moved) = (&mut opened(&own), &mut Moved::default());
+            let (card, moved) = (&mut opened(&own), &mut IoTotals::default());
             let mut backup = super::take(&file, card, moved, &interrupt, &mut Silent).unwrap();
             backup.overwritten(0, 1 << 20);
             backup
@@ -146,37 +156,38 @@ mod tests {
 
     /// A reader of which all reads fail, and one that misreads the first byte of each, after so many times that it was opened
     /// anew.
-    struct WrongForAWhile {
+    struct TemporaryFaultReader {
         card: SimTarget,
         failing: Range<u32>,
         misreading: Range<u32>,
         times_opened: u32,
-        failed: Vec<Completion>,
+        failed: Vec<IoCompletion>,
     }
 
-    impl WrongForAWhile {
-        fn opened(failing: Range<u32>, misreading: Range<u32>) -> Opened {
+    impl TemporaryFaultReader {
+        fn opened(failing: Range<u32>, misreading: Range<u32>) -> OpenTarget {
             let card = SimTarget::named("sim:constant?announced_bytes=8MiB&state=filled").unwrap();
-            let target = WrongForAWhile { card, failing, misreading, times_opened: 0, failed: Vec::new() };
-            Opened::of(Box::new(target), None, Condition::default())
+            let target =
+                TemporaryFaultReader { card, failing, misreading, times_opened: 0, failed: Vec::new() };
+            OpenTarget::of(Box::new(target), None, Condition::default())
         }
     }
 
-    impl Target for WrongForAWhile {
+    impl Target for TemporaryFaultReader {
         delegate_target!([card] info, now, plan, flush, idle, compare, caveats, drop_caches, temperature, ping, health, discard, area);
 
-        fn submit(&mut self, io: &Io) -> Result<(), TargetError> {
+        fn submit(&mut self, io: &IoRequest) -> Result<(), TargetError> {
             if !self.failing.contains(&self.times_opened) {
                 return self.card.submit(io);
             }
             let (len, reason) = (u64::from(io.len), "Input/output error".to_owned());
             let error = TargetError::Io { operation: "read", offset: io.offset, len, reason, errno: 5 };
             let at = self.now();
-            self.failed.push(Completion { slot: io.slot, at, result: Err(error) });
+            self.failed.push(IoCompletion { slot: io.slot, at, result: Err(error) });
             Ok(())
         }
 
-        fn complete(&mut self, at_least: usize, done: &mut Vec<Completion>) -> Result<(), TargetError> {
+        fn complete(&mut self, at_least: usize, done: &mut Vec<IoCompletion>) -> Result<(), TargetError> {
             let missing = at_least.saturating_sub(self.failed.len());
             done.append(&mut self.failed);
             if missing > 0 { self.card.complete(missing, done) } else { Ok(()) }
@@ -205,9 +216,9 @@ mod tests {
         let cases = [(1..2, 9..9), (1..2, 0..1), (1..9, 9..9), (9..9, 0..1)];
         for (number, (failing, misreading)) in cases.into_iter().enumerate() {
             let (always, misreads) = (failing == (1..9), misreading == (0..1));
-            let mut opened = WrongForAWhile::opened(failing, misreading);
-            let (file, mut moved) = (dir.path().join(number.to_string()), Moved::default());
-            let taken = super::take(&file, &mut opened, &mut moved, &Interrupt::default(), &mut Silent);
+            let mut opened = TemporaryFaultReader::opened(failing, misreading);
+            let (file, mut moved) = (dir.path().join(number.to_string()), IoTotals::default());
+            let taken = super::take(&file, &mut opened, &mut moved, &InterruptFlag::default(), &mut Silent);
             match taken {
                 Ok(_) => assert!(!misreads && !always, "{number}: what the second reading says is not asked"),
                 Err(Failure::SuspectReader(_)) => assert!(misreads, "{number}"),
@@ -227,8 +238,8 @@ mod tests {
         // It is opened anew to compare the image, to be known again, after it was written, and to look again.
         for (misreading, doubtful, lost) in [(9..9, false, false), (3..4, true, false), (3..9, true, true)] {
             let file = dir.path().join(format!("{misreading:?}"));
-            let mut opened = WrongForAWhile::opened(9..9, misreading.clone());
-            let (interrupt, moved) = (Interrupt::default(), &mut Moved::default());
+            let mut opened = TemporaryFaultReader::opened(9..9, misreading.clone());
+            let (interrupt, moved) = (InterruptFlag::default(), &mut IoTotals::default());
             let backup = super::take(&file, &mut opened, moved, &interrupt, &mut Silent).unwrap();
             let back = put_back(backup, &mut opened, &mut Silent).unwrap();
             assert_eq!(back.bytes, 8 << 20, "{misreading:?}");

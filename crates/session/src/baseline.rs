@@ -2,8 +2,8 @@
 //! the archive.
 
 use crate::error::{Failure, Result};
-use crate::stored_document::{Shown, show};
-use cardscope_engine::cause::Cause;
+use crate::stored_document::{StoredDocument, show};
+use cardscope_engine::cause::ErrorCause;
 use cardscope_engine::input;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -26,20 +26,20 @@ pub fn load<T: DeserializeOwned>(name: &str, archive: Option<&Path>, verb: &str)
     })
 }
 
-fn found(name: &str, archive: Option<&Path>, verb: &str) -> Result<Value, Cause> {
+fn found(name: &str, archive: Option<&Path>, verb: &str) -> Result<Value, ErrorCause> {
     if Path::new(name).exists() {
         return of_file(name, MOST_BYTES);
     }
-    let unknown = |e: Failure| Cause::worded(format!("no such file and no such session: {e}"), e);
+    let unknown = |e: Failure| ErrorCause::worded(format!("no such file and no such session: {e}"), e);
     match show(archive, name).map_err(unknown)? {
-        Shown::Record { kind, document } if kind == verb => Ok(document),
-        Shown::Record { kind, .. } => Err(format!("it is a `{kind}` document").into()),
-        Shown::Bench(_) => Err("it is a `bench` document".into()),
-        Shown::Log(_) => Err("it is a log of another tool".into()),
+        StoredDocument::Record { kind, document } if kind == verb => Ok(document),
+        StoredDocument::Record { kind, .. } => Err(format!("it is a `{kind}` document").into()),
+        StoredDocument::Bench(_) => Err("it is a `bench` document".into()),
+        StoredDocument::Log(_) => Err("it is a log of another tool".into()),
     }
 }
 
-fn of_file(name: &str, most: u64) -> Result<Value, Cause> {
+fn of_file(name: &str, most: u64) -> Result<Value, ErrorCause> {
     Ok(serde_json::from_slice(&input::bytes(Path::new(name), most)?)?)
 }
 

@@ -1,20 +1,20 @@
 //! An open card as a source of bytes, for the readers of partition tables and file systems.
 
-use cardscope_device::contents::Bytes;
-use cardscope_engine::card::{Answer, Card, extents};
-use cardscope_engine::content::Content;
+use cardscope_device::contents::ByteSource;
+use cardscope_engine::card::{IoDriver, ReadAnswer, extents};
+use cardscope_engine::content::IoContent;
 use std::cell::RefCell;
 
 /// A card as the reader of tables wants it.
-pub struct CardBytes<'a, 't>(RefCell<&'a mut Card<'t>>);
+pub struct CardBytes<'a, 't>(RefCell<&'a mut IoDriver<'t>>);
 
 impl<'a, 't> CardBytes<'a, 't> {
-    pub fn new(card: &'a mut Card<'t>) -> Self {
+    pub fn new(card: &'a mut IoDriver<'t>) -> Self {
         CardBytes(RefCell::new(card))
     }
 }
 
-impl Bytes for CardBytes<'_, '_> {
+impl ByteSource for CardBytes<'_, '_> {
     fn len(&self) -> u64 {
         self.0.borrow().bytes()
     }
@@ -32,10 +32,12 @@ impl Bytes for CardBytes<'_, '_> {
         let mut bytes = vec![0u8; usize::try_from(stop - start).ok()?];
         let mut whole = true;
         let block = card.block();
-        let read = card.read(extents(start, stop, block), Content::Buffer, |extent, _, answer| {
+        let read = card.read(extents(start, stop, block), IoContent::Buffer, |extent, _, answer| {
             let at = (extent.offset - start) as usize;
             match answer {
-                Answer::Differs { bytes: found, .. } => bytes[at..at + found.len()].copy_from_slice(found),
+                ReadAnswer::Differs { bytes: found, .. } => {
+                    bytes[at..at + found.len()].copy_from_slice(found)
+                }
                 _ => whole = false,
             }
             Ok(())

@@ -1,17 +1,17 @@
 //! Identity of a card that need not be open: simulated, a device, or a file that holds an image.
 
 use crate::error::{Failure, Result};
-use crate::options::Machine;
+use crate::options::MachineOptions;
 use cardscope_device::block::BlockDevice;
 use cardscope_device::filesystem::refuse_kernel_file;
 use cardscope_device::open::peek;
-use cardscope_device::system::System;
+use cardscope_device::system::SystemRoots;
 use cardscope_device::{contents, inspect};
 use cardscope_engine::input;
-use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::identity::Identity;
 use cardscope_model::present_layout::PresentLayout;
-use cardscope_sd::health::Layout;
+use cardscope_sd::health::HealthLayout;
 use cardscope_simulator::target_spec;
 use std::path::Path;
 
@@ -20,7 +20,11 @@ use std::path::Path;
 ///
 /// # Errors
 /// If there is no such card, or it cannot be asked.
-pub fn identity_of(target: &str, machine: &Machine, health: Option<Option<Layout>>) -> Result<Identity> {
+pub fn identity_of(
+    target: &str,
+    machine: &MachineOptions,
+    health: Option<Option<HealthLayout>>,
+) -> Result<Identity> {
     let mut identity = if target_spec::is_simulated(target) {
         let spec = target_spec::parse(target).map_err(Failure::refused)?;
         cardscope_simulator::identity(&spec.archetype).map_err(Failure::refused)?
@@ -40,7 +44,7 @@ pub fn identity_of(target: &str, machine: &Machine, health: Option<Option<Layout
 }
 
 /// A device, or a file that holds a card's image; with how it is laid out, where this machine can look.
-fn real(target: &str, system: &System) -> Result<Identity> {
+fn real(target: &str, system: &SystemRoots) -> Result<Identity> {
     let path = Path::new(target);
     if let Ok(about) = std::fs::metadata(path)
         && about.is_file()
@@ -66,7 +70,7 @@ fn real(target: &str, system: &System) -> Result<Identity> {
         Some(Ok(layout)) => identity.layout = layout,
         Some(Err(error)) => identity.findings.push(Finding::new(
             "layout-not-read",
-            Weight::Note,
+            FindingWeight::Note,
             1.0,
             format!("Partition table and file system could not be read: {error}."),
         )),

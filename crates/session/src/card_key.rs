@@ -3,8 +3,8 @@
 //! Only what names the piece itself counts: a CID, or model and serial number of NVMe. The serial number of a USB
 //! reader does not, since it stays the same whatever card is in it; there the content has to tell.
 
-use crate::opened::Opened;
-use cardscope_device::{inspect, system::System};
+use crate::opened::OpenTarget;
+use cardscope_device::{inspect, system::SystemRoots};
 use cardscope_model::card::CardFacts;
 use cardscope_model::identity::Identity;
 use cardscope_model::random::mix;
@@ -13,13 +13,13 @@ use cardscope_simulator::target_spec;
 use cardscope_store::unit_id;
 
 /// BLAKE3 over the card's identity, in hex; `None` if it says nothing of itself.
-pub fn card_key(opened: &Opened) -> Option<String> {
+pub fn card_key(opened: &OpenTarget) -> Option<String> {
     opened.identity.as_ref().and_then(unit_of).map(|unit| unit.id)
 }
 
 /// The same, asked anew of the device of this name; `None` where it says nothing, or is none.
 pub(crate) fn key_now(name: &str) -> Option<String> {
-    let identity = inspect::inspect(&System::host(), name).ok()?;
+    let identity = inspect::inspect(&SystemRoots::host(), name).ok()?;
     Some(unit_id(&identity.unit()?.unique))
 }
 

@@ -9,13 +9,13 @@ use serde::de::DeserializeOwned;
 
 /// A place for one card and one verb.
 #[derive(Debug, Clone)]
-pub struct Checkpoint(StateFile);
+pub struct CardCheckpoint(StateFile);
 
-impl Checkpoint {
+impl CardCheckpoint {
     /// Where `verb` keeps what it knows of the card of this key.
     pub fn of(verb: &str, key: &str) -> Result<Self> {
         let name: String = key.chars().filter(char::is_ascii_alphanumeric).take(32).collect();
-        Ok(Checkpoint(StateFile::of(format!("{verb}-{name}.json"))?))
+        Ok(CardCheckpoint(StateFile::of(format!("{verb}-{name}.json"))?))
     }
 
     /// What was stored; `None` where nothing is, where another user wrote it, or where it cannot be understood.
@@ -48,7 +48,7 @@ mod tests {
     fn a_checkpoint_is_the_owner_s_alone_and_replaces_and_believes_only_one_of_ours() {
         let folder = tempfile::tempdir().unwrap();
         let at =
-            |name: &str| Checkpoint(StateFile { folder: folder.path().join("state"), name: name.into() });
+            |name: &str| CardCheckpoint(StateFile { folder: folder.path().join("state"), name: name.into() });
         let (full, path) = (at("full.json"), folder.path().join("state/full.json"));
         full.save(&1).unwrap();
         full.save(&2).unwrap();

@@ -5,13 +5,13 @@
 //! question says so.
 
 use crate::error::{Failure, Result};
-use cardscope_device::contents::Contents;
-use cardscope_engine::target::Region;
+use cardscope_device::contents::DeviceContents;
+use cardscope_engine::target::TargetRegion;
 use cardscope_model::units::grouped;
 
 /// What a destroying verb says before it asks.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Question {
+pub struct ConsentQuestion {
     /// The target as the user named it; also the answer that counts.
     pub target: String,
     /// What stands to be lost: device, model, size, partitions and file systems.
@@ -19,9 +19,9 @@ pub struct Question {
 }
 
 /// Where consent comes from.
-pub trait Consent {
+pub trait ConsentSource {
     /// Asks; gives what was typed back, or `None` where nobody can be asked.
-    fn ask(&mut self, question: &Question) -> Option<String>;
+    fn ask(&mut self, question: &ConsentQuestion) -> Option<String>;
 
     /// True where something can be lost, so that the user is asked.
     fn loses_data(&self) -> bool {
@@ -32,17 +32,17 @@ pub trait Consent {
     fn announce(&mut self, _text: &str) {}
 
     /// What stands to be lost, where a verb touches less than all of it; `contents` is what was found on the open target.
-    fn narrowed(&self, at_stake: &str, _contents: &Contents) -> String {
+    fn narrowed(&self, at_stake: &str, _contents: &DeviceContents) -> String {
         at_stake.to_owned()
     }
 }
 
 /// Consent given beforehand (`--yes-destroy TARGET`), and nobody to ask.
 #[derive(Debug, Clone, Default)]
-pub struct Beforehand(pub Option<String>);
+pub struct GivenBeforehand(pub Option<String>);
 
-impl Consent for Beforehand {
-    fn ask(&mut self, _question: &Question) -> Option<String> {
+impl ConsentSource for GivenBeforehand {
+    fn ask(&mut self, _question: &ConsentQuestion) -> Option<String> {
         self.0.clone()
     }
 }
@@ -50,10 +50,10 @@ impl Consent for Beforehand {
 /// Nothing is lost, so nobody needs to be asked: what is overwritten is saved first and put back. The guards hold all
 /// the same.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct DataKept;
+pub struct PreservingConsent;
 
-impl Consent for DataKept {
-    fn ask(&mut self, question: &Question) -> Option<String> {
+impl ConsentSource for PreservingConsent {
+    fn ask(&mut self, question: &ConsentQuestion) -> Option<String> {
         Some(question.target.clone())
     }
 
@@ -63,11 +63,11 @@ impl Consent for DataKept {
 }
 
 /// The same, with the user told what the system is asked for.
-pub struct DataKeptOf<'a>(pub &'a mut dyn Consent);
+pub struct AnnouncingConsent<'a>(pub &'a mut dyn ConsentSource);
 
-impl Consent for DataKeptOf<'_> {
-    fn ask(&mut self, question: &Question) -> Option<String> {
-        DataKept.ask(question)
+impl ConsentSource for AnnouncingConsent<'_> {
+    fn ask(&mut self, question: &ConsentQuestion) -> Option<String> {
+        PreservingConsent.ask(question)
     }
 
     fn loses_data(&self) -> bool {
@@ -83,7 +83,7 @@ impl Consent for DataKeptOf<'_> {
 ///
 /// # Errors
 /// If nobody answered, or the answer is not the target's name.
-pub fn obtain(consent: &mut dyn Consent, question: &Question) -> Result<()> {
+pub fn obtain(consent: &mut dyn ConsentSource, question: &ConsentQuestion) -> Result<()> {
     let name = &question.target;
     match consent.ask(question) {
         Some(answer) if answer == *name => Ok(()),
@@ -96,20 +96,20 @@ pub fn obtain(consent: &mut dyn Consent, question: &Question) -> Result<()> {
 }
 
 /// The user, asked about a region instead of the whole card where only that may go.
-pub(crate) struct Narrowed<'a> {
-    region: Option<Region>,
-    user: &'a mut dyn Consent,
+pub(crate) struct ScopedConsent<'a> {
+    region: Option<TargetRegion>,
+    user: &'a mut dyn ConsentSource,
 }
 
-impl<'a> Narrowed<'a> {
+impl<'a> ScopedConsent<'a> {
     /// With a region only that is at stake.
-    pub(crate) fn to(region: Option<Region>, user: &'a mut dyn Consent) -> Self {
-        Narrowed { region, user }
+    pub(crate) fn to(region: Option<TargetRegion>, user: &'a mut dyn ConsentSource) -> Self {
+        ScopedConsent { region, user }
     }
 }
 
-impl Consent for Narrowed<'_> {
-    fn ask(&mut self, question: &Question) -> Option<String> {
+impl ConsentSource for ScopedConsent<'_> {
+    fn ask(&mut self, question: &ConsentQuestion) -> Option<String> {
         self.user.ask(question)
     }
 
@@ -117,7 +117,7 @@ impl Consent for Narrowed<'_> {
         self.user.announce(text);
     }
 
-    fn narrowed(&self, at_stake: &str, contents: &Contents) -> String {
+    fn narrowed(&self, at_stake: &str, contents: &DeviceContents) -> String {
         match self.region {
             None => at_stake.to_owned(),
             Some(region) => format!("{} of {at_stake}; {}", phrase(region), overlapped(contents, region)),
@@ -126,7 +126,7 @@ impl Consent for Narrowed<'_> {
 }
 
 /// A region in words.
-pub fn phrase(region: Region) -> String {
+pub fn phrase(region: TargetRegion) -> String {
     format!(
         "bytes {} to {}",
         grouped(region.start),
@@ -135,7 +135,7 @@ pub fn phrase(region: Region) -> String {
 }
 
 /// Refuses a region of the user's that does not lie on a target of so many bytes, on whole sectors.
-pub fn within(region: Region, target: &str, bytes: u64, sector: u32) -> Result<()> {
+pub fn within(region: TargetRegion, target: &str, bytes: u64, sector: u32) -> Result<()> {
     let (end, named) = (region.start.checked_add(region.len), format!("{}+{}", region.start, region.len));
     let why = if end.is_none_or(|end| end > bytes) {
         format!("reaches beyond the end, at {}", grouped(bytes))
@@ -148,7 +148,7 @@ pub fn within(region: Region, target: &str, bytes: u64, sector: u32) -> Result<(
 }
 
 /// The partitions that a region reaches into, in words.
-fn overlapped(contents: &Contents, region: Region) -> String {
+fn overlapped(contents: &DeviceContents, region: TargetRegion) -> String {
     if contents.unreadable {
         return "the data there could not be read".to_owned();
     }
@@ -179,17 +179,17 @@ fn overlapped(contents: &Contents, region: Region) -> String {
 mod tests {
     use super::*;
 
-    fn question() -> Question {
-        Question { target: "/dev/sdz".into(), at_stake: "/dev/sdz, a stick of 8 GB".into() }
+    fn question() -> ConsentQuestion {
+        ConsentQuestion { target: "/dev/sdz".into(), at_stake: "/dev/sdz, a stick of 8 GB".into() }
     }
 
     #[test]
     fn only_the_name_as_typed_is_consent() {
-        assert!(obtain(&mut Beforehand(Some("/dev/sdz".into())), &question()).is_ok());
+        assert!(obtain(&mut GivenBeforehand(Some("/dev/sdz".into())), &question()).is_ok());
         for other in ["/dev/sdz ", "sdz", "yes", "", "/dev/sdy"] {
-            let refusal = obtain(&mut Beforehand(Some(other.into())), &question());
+            let refusal = obtain(&mut GivenBeforehand(Some(other.into())), &question());
             assert!(matches!(refusal, Err(Failure::Refused(_))), "{other:?}");
         }
-        assert!(obtain(&mut Beforehand(None), &question()).is_err());
+        assert!(obtain(&mut GivenBeforehand(None), &question()).is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! Why a use case ended early, sorted by what the caller can do about it.
 
-use cardscope_engine::card::Stop;
-use cardscope_engine::cause::Cause;
+use cardscope_engine::card::ProbeStop;
+use cardscope_engine::cause::ErrorCause;
 use cardscope_engine::target::TargetError;
 use cardscope_model::suspect_reader::SuspectReader;
 use cardscope_store::ArchiveError;
@@ -14,10 +14,10 @@ pub type Result<T, E = Failure> = std::result::Result<T, E>;
 pub enum Failure {
     /// Asked for wrongly, or refused for safety: nothing was done.
     #[error(transparent)]
-    Refused(Cause),
+    Refused(ErrorCause),
     /// The card failed or went away, or a result could not be kept.
     #[error(transparent)]
-    Io(Cause),
+    Io(ErrorCause),
     /// Reads of one place gave different data: nothing more was written.
     #[error("{0}; nothing more was written. Try another reader")]
     SuspectReader(Box<SuspectReader>),
@@ -41,12 +41,12 @@ impl Failure {
     }
 
     /// A refusal for this reason: an error, or a sentence.
-    pub fn refused(reason: impl Into<Cause>) -> Self {
+    pub fn refused(reason: impl Into<ErrorCause>) -> Self {
         Failure::Refused(reason.into())
     }
 
     /// An I/O failure for this reason: an error, or a sentence.
-    pub fn io(reason: impl Into<Cause>) -> Self {
+    pub fn io(reason: impl Into<ErrorCause>) -> Self {
         Failure::Io(reason.into())
     }
 
@@ -59,13 +59,13 @@ impl Failure {
     }
 
     /// A refusal in these words, for an error that stays its source.
-    pub fn refused_for(words: impl Into<String>, error: impl Into<Cause>) -> Self {
-        Failure::Refused(Cause::worded(words, error))
+    pub fn refused_for(words: impl Into<String>, error: impl Into<ErrorCause>) -> Self {
+        Failure::Refused(ErrorCause::worded(words, error))
     }
 
     /// An I/O failure in these words, for an error that stays its source.
-    pub fn io_for(words: impl Into<String>, error: impl Into<Cause>) -> Self {
-        Failure::Io(Cause::worded(words, error))
+    pub fn io_for(words: impl Into<String>, error: impl Into<ErrorCause>) -> Self {
+        Failure::Io(ErrorCause::worded(words, error))
     }
 }
 
@@ -78,27 +78,27 @@ impl From<ArchiveError> for Failure {
     }
 }
 
-impl From<cardscope_journal::Error> for Failure {
-    fn from(error: cardscope_journal::Error) -> Self {
+impl From<cardscope_journal::JournalFailure> for Failure {
+    fn from(error: cardscope_journal::JournalFailure) -> Self {
         match error {
-            cardscope_journal::Error::Refused(why) => Failure::Refused(why),
-            cardscope_journal::Error::Io(why) => Failure::Io(why),
-            cardscope_journal::Error::Stop(stop) => stop.into(),
+            cardscope_journal::JournalFailure::Refused(why) => Failure::Refused(why),
+            cardscope_journal::JournalFailure::Io(why) => Failure::Io(why),
+            cardscope_journal::JournalFailure::Stop(stop) => stop.into(),
         }
     }
 }
 
-impl From<cardscope_journal::Unusable> for Failure {
-    fn from(why: cardscope_journal::Unusable) -> Self {
+impl From<cardscope_journal::UnusableJournal> for Failure {
+    fn from(why: cardscope_journal::UnusableJournal) -> Self {
         Failure::refused(why)
     }
 }
 
-impl From<Stop> for Failure {
-    fn from(stop: Stop) -> Self {
+impl From<ProbeStop> for Failure {
+    fn from(stop: ProbeStop) -> Self {
         match stop {
-            Stop::Interrupted | Stop::Target(TargetError::Interrupted) => Failure::Interrupted,
-            Stop::SuspectReader(reader) => Failure::SuspectReader(reader),
+            ProbeStop::Interrupted | ProbeStop::Target(TargetError::Interrupted) => Failure::Interrupted,
+            ProbeStop::SuspectReader(reader) => Failure::SuspectReader(reader),
             other => Failure::io(other),
         }
     }

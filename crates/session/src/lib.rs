@@ -39,7 +39,7 @@ pub mod stored_document;
 mod testing;
 
 pub use cardscope_engine::event::Listener;
-pub use cardscope_engine::interrupt::Interrupt;
+pub use cardscope_engine::interrupt::InterruptFlag;
 pub use cardscope_engine::pending;
 pub use error::{Failure, Result};
-pub use frame::{Common, Outcome, execute};
+pub use frame::{CommonOptions, VerbOutcome, execute};

@@ -4,17 +4,17 @@
 
 use crate::error::Failure;
 use cardscope_device::filesystem;
-use cardscope_device::held::{Device, Held, Kind};
-use cardscope_device::sensors::Sensors;
-use cardscope_engine::allowance::Allowance;
+use cardscope_device::held::{ClaimedDevice, ClaimedKind, ClaimedTarget};
+use cardscope_device::sensors::SensorThreads;
+use cardscope_engine::allowance::WriteQuota;
 use cardscope_engine::null::NullTarget;
-use cardscope_engine::rationed::{Rationed, grows_by_writing};
+use cardscope_engine::rationed::{WriteLimitedTarget, grows_by_writing};
 use cardscope_engine::real::RealOptions;
 use cardscope_engine::target::{Target, TargetInfo};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::condition::Condition;
 use cardscope_model::identity::Identity;
-use cardscope_model::report::{Header, Moved};
+use cardscope_model::report::{IoTotals, ReportHeader};
 use cardscope_model::suspect_reader::SuspectReader;
 use cardscope_model::units::{BinarySize, MIB};
 use std::path::Path;
@@ -32,7 +32,7 @@ pub enum TargetType {
 }
 
 /// An open target and what is known of it.
-pub struct Opened {
+pub struct OpenTarget {
     /// Where the I/O goes.
     pub target: Box<dyn Target>,
     /// What the card says of itself, where it could be asked.
@@ -48,23 +48,23 @@ pub struct Opened {
     /// Reads that gave different data, where that was tested before something is overwritten for good.
     pub suspect_reader: Option<SuspectReader>,
     /// I/Os of that test, and those that failed: counted with the verb's own.
-    pub(crate) reader_ios: Moved,
+    pub(crate) reader_ios: IoTotals,
     /// Journals that hold data of the card which is not restored.
     pub(crate) waiting_journals: Vec<String>,
     /// The very object that is open: device, file or directory. `None` for a simulated card.
-    pub held: Option<Arc<Held>>,
+    pub held: Option<Arc<ClaimedTarget>>,
     /// How much may be written.
-    pub limit: Limit,
+    pub limit: WriteLimitState,
     /// How each file is opened, where the target is a directory whose files are targets of their own.
     pub files: Option<RealOptions>,
     /// Reads the card's temperature as long as it is kept.
-    pub thermometer: Option<Sensors>,
+    pub thermometer: Option<SensorThreads>,
 }
 
-impl Opened {
+impl OpenTarget {
     /// A target that is open, of which nothing else is known yet.
     pub fn of(target: Box<dyn Target>, identity: Option<Identity>, condition: Condition) -> Self {
-        Opened {
+        OpenTarget {
             target,
             ceiling_mb_s: identity.as_ref().and_then(|identity| identity.ceiling_mb_s()),
             identity,
@@ -72,31 +72,31 @@ impl Opened {
             may_write: true,
             caveats: Vec::new(),
             suspect_reader: None,
-            reader_ios: Moved::default(),
+            reader_ios: IoTotals::default(),
             waiting_journals: Vec::new(),
             held: None,
-            limit: Limit::default(),
+            limit: WriteLimitState::default(),
             files: None,
             thermometer: None,
         }
     }
 
     /// The beginning of a verb's document.
-    pub(crate) fn header(&self, target: &str, seed: u64) -> Header {
-        Header {
+    pub(crate) fn header(&self, target: &str, seed: u64) -> ReportHeader {
+        ReportHeader {
             target: target.to_owned(),
             seed,
             condition: self.condition.clone(),
             io_path: self.target.info().io_path.to_owned(),
             caveats: self.caveats.clone(),
             suspect_reader: self.suspect_reader.clone(),
-            ..Header::default()
+            ..ReportHeader::default()
         }
     }
 
     /// True where the target is a directory, in which only files of the test's own are written.
     pub fn is_directory(&self) -> bool {
-        self.held.as_ref().is_some_and(|held| matches!(held.kind(), Kind::Directory))
+        self.held.as_ref().is_some_and(|held| matches!(held.kind(), ClaimedKind::Directory))
     }
 
     /// What it is.
@@ -114,7 +114,7 @@ impl Opened {
     }
 
     /// Lets go of the card, so that the kernel or a mount may have it; gives what was held.
-    pub fn let_go(&mut self) -> Option<Arc<Held>> {
+    pub fn let_go(&mut self) -> Option<Arc<ClaimedTarget>> {
         self.target = Box::new(NullTarget::new(0));
         self.held.take()
     }
@@ -131,15 +131,18 @@ impl Opened {
     /// single one, or the card is simulated.
     pub fn disk(&self) -> Option<String> {
         match self.held.as_ref()?.kind() {
-            Kind::Device(_) => Some(self.leads_to()),
-            Kind::File | Kind::Directory => filesystem::of_path(Path::new(&self.leads_to())).ok()?.disk,
+            ClaimedKind::Device(_) => Some(self.leads_to()),
+            ClaimedKind::File | ClaimedKind::Directory => {
+                filesystem::of_path(Path::new(&self.leads_to())).ok()?.disk
+            }
         }
     }
 
     /// True where a whole card is open, not a partition of one or a file.
     pub fn is_whole_card(&self) -> bool {
-        let is_part =
-            |device: &Device| device.clearance.as_ref().is_some_and(|seen| seen.partition_of.is_some());
+        let is_part = |device: &ClaimedDevice| {
+            device.clearance.as_ref().is_some_and(|seen| seen.partition_of.is_some())
+        };
         self.is_simulated() || self.device().is_some_and(|device| !is_part(device))
     }
 
@@ -151,9 +154,9 @@ impl Opened {
     }
 
     /// The block device that is open, where the target is one.
-    pub fn device(&self) -> Option<&Device> {
+    pub fn device(&self) -> Option<&ClaimedDevice> {
         match self.held.as_ref()?.kind() {
-            Kind::Device(device) => Some(device),
+            ClaimedKind::Device(device) => Some(device),
             _ => None,
         }
     }
@@ -164,16 +167,16 @@ const ON_SYSTEM_DISK: u64 = 256 * MIB;
 
 /// What may be written through an open target; without a limit everything.
 #[derive(Debug, Default)]
-pub struct Limit {
-    allowance: Option<Allowance>,
+pub struct WriteLimitState {
+    allowance: Option<WriteQuota>,
     /// The disk that the directory shares with the running system, where that is why.
     system_disk: Option<String>,
 }
 
-impl Limit {
+impl WriteLimitState {
     /// Bytes that may still be written; `None` where there is no limit.
     pub fn left(&self) -> Option<u64> {
-        self.allowance.as_ref().map(Allowance::left)
+        self.allowance.as_ref().map(WriteQuota::left)
     }
 
     /// Puts by what others are to write: of what is left, one of `shares` may be written now.
@@ -226,7 +229,7 @@ impl Limit {
     }
 }
 
-impl Opened {
+impl OpenTarget {
     /// Takes the limit of a disk that may hold the running system.
     pub(crate) fn on_disk_of_system(mut self, disk: Option<String>) -> Self {
         if disk.is_some() {
@@ -243,11 +246,11 @@ impl Opened {
         if let Some(allowance) = &self.limit.allowance {
             return allowance.set(bytes);
         }
-        let allowance = Allowance::of(bytes);
+        let allowance = WriteQuota::of(bytes);
         self.limit.allowance = Some(allowance.clone());
         let target = std::mem::replace(&mut self.target, Box::new(NullTarget::new(0)));
         let grows = self.grows_by_writing(target.info());
-        self.target = Box::new(Rationed::new(target, allowance, grows));
+        self.target = Box::new(WriteLimitedTarget::new(target, allowance, grows));
     }
 
     /// Whether the test's own file on that target grows by writing.

@@ -2,7 +2,7 @@
 //! `3m`, a region `1G+512M`, a share `0.1` or `10%`. For `#[serde(with = "option_json")]`.
 
 use crate::arguments;
-use cardscope_engine::target::Region;
+use cardscope_engine::target::TargetRegion;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -76,7 +76,7 @@ impl OptionValue for Duration {
     }
 }
 
-impl OptionValue for Region {
+impl OptionValue for TargetRegion {
     fn to_json(&self) -> Value {
         Value::from(format!("{}+{}", self.start, self.len))
     }
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(round_trip::<Option<Duration>>(json!(0)), Ok(json!(0)));
         assert_eq!(round_trip::<Option<Duration>>(Value::Null), Ok(Value::Null));
         assert_eq!(round_trip::<Duration>(json!("1.5s")), Ok(json!(1.5)));
-        assert_eq!(round_trip::<Region>(json!("1K+1M")), Ok(json!("1024+1048576")));
+        assert_eq!(round_trip::<TargetRegion>(json!("1K+1M")), Ok(json!("1024+1048576")));
         assert_eq!(round_trip::<f64>(json!("10%")), round_trip::<f64>(json!(0.1)));
     }
 
@@ -125,7 +125,7 @@ mod tests {
         for bad in [json!(-1), json!(1.5), json!(true), json!([1]), json!("x"), json!({})] {
             assert!(round_trip::<u64>(bad.clone()).is_err(), "{bad}");
             assert!(round_trip::<Duration>(bad.clone()).is_err(), "{bad}");
-            assert!(round_trip::<Region>(bad.clone()).is_err(), "{bad}");
+            assert!(round_trip::<TargetRegion>(bad.clone()).is_err(), "{bad}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::arguments::size;
 use crate::error::{Failure, Result};
 use crate::option_json;
-use cardscope_device::system::System;
+use cardscope_device::system::SystemRoots;
 use cardscope_model::condition::Condition;
 use clap::Args;
 use serde::{Deserialize, Serialize};
@@ -26,13 +26,13 @@ impl ArchiveAt {
 
 /// What the user states of card and rig.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
-pub struct Conditions {
+pub struct ConditionOptions {
     /// Condition of the card and its setup, e.g. reader=internal (repeatable)
     #[arg(long = "condition", value_name = "KEY=VALUE")]
     pub conditions: Vec<String>,
 }
 
-impl Conditions {
+impl ConditionOptions {
     /// The condition that they make.
     ///
     /// # Errors
@@ -68,21 +68,21 @@ pub struct WriteLimit {
 
 /// Which machine is looked at.
 #[derive(Debug, Clone, Default, Args)]
-pub struct Machine {
+pub struct MachineOptions {
     /// Read this copy of a machine's /sys tree instead of the live one
     #[arg(long, value_name = "DIR")]
     pub sysfs: Option<PathBuf>,
 }
 
-impl Machine {
+impl MachineOptions {
     /// This machine, or the copy of another one's `/sys` tree.
     ///
     /// # Errors
     /// A refusal: the folder holds no such copy.
-    pub fn system(&self) -> Result<System> {
+    pub fn system(&self) -> Result<SystemRoots> {
         match self.sysfs.as_deref() {
-            None => Ok(System::host()),
-            Some(dir) if System::is_recorded(dir) => Ok(System::recorded(dir)),
+            None => Ok(SystemRoots::host()),
+            Some(dir) if SystemRoots::is_recorded(dir) => Ok(SystemRoots::recorded(dir)),
             Some(dir) => Err(Failure::refused(format!(
                 "{} is not a copy of a /sys tree: neither {0}/block nor {0}/sys/block exists",
                 dir.display()

@@ -4,9 +4,9 @@
 //! Nothing is replaced but what is known to be ours, and that only by a new file that is whole.
 
 use crate::error::{Failure, Result};
-use cardscope_device::{filesystem, guard, system::System};
-use cardscope_engine::cause::Cause;
-use cardscope_files::{Draft, FileError, Folder, Identity};
+use cardscope_device::{filesystem, guard, system::SystemRoots};
+use cardscope_engine::cause::ErrorCause;
+use cardscope_files::{DraftFile, FileError, FileIdentity, ResolvedFolder};
 use serde::de::IgnoredAny;
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -20,7 +20,7 @@ const MOST_BYTES: u64 = 256 << 20;
 
 /// By what a file of our own making is known.
 #[derive(Debug, Clone, Copy)]
-pub enum Mark {
+pub enum FileMark {
     /// It begins so.
     Head(&'static str),
     /// It is one JSON object with all of these fields.
@@ -41,14 +41,14 @@ pub struct OutputFile {
     option: &'static str,
     /// As named.
     name: PathBuf,
-    folder: Folder,
+    folder: ResolvedFolder,
     /// Its name in the folder.
     last: OsString,
     /// What had the name when it was claimed: a file of ours, or an empty one.
     there: Option<File>,
     /// The device or file that the work is done on, where there is one.
     target: Option<String>,
-    mark: Mark,
+    mark: FileMark,
     on_target: bool,
 }
 
@@ -59,17 +59,23 @@ impl OutputFile {
     /// # Errors
     /// A refusal: the name leads to what is not a plain file, through a link of another user, to the target, to a file
     /// that is not ours to replace, or to where nothing can be written.
-    pub fn claim(option: &'static str, name: &Path, target: Option<&str>, mark: Mark) -> Result<OutputFile> {
-        let said = |why: Cause| Failure::refused_for(format!("{option} {}: {why}", name.display()), why);
-        let (folder, last) = Folder::of_file(name).map_err(|e| said(no_folder(name, e)))?;
+    pub fn claim(
+        option: &'static str,
+        name: &Path,
+        target: Option<&str>,
+        mark: FileMark,
+    ) -> Result<OutputFile> {
+        let said = |why: ErrorCause| Failure::refused_for(format!("{option} {}: {why}", name.display()), why);
+        let (folder, last) = ResolvedFolder::of_file(name).map_err(|e| said(no_folder(name, e)))?;
         let on_target = target.is_some_and(|target| filesystem::lies_on(&folder.by_descriptor(), target));
         let (name, target) = (name.to_owned(), target.map(str::to_owned));
         let mut claimed = OutputFile { option, name, folder, last, there: None, target, mark, on_target };
         claimed.there = claimed.judge().map_err(&said)?;
         if !on_target {
             // Only a try, and gone again.
-            let tried = Draft::new(&claimed.folder, None, 0o600).map(drop);
-            tried.map_err(|e| said(Cause::worded(format!("{e}; name a file in a writable folder"), e)))?;
+            let tried = DraftFile::new(&claimed.folder, None, 0o600).map(drop);
+            tried
+                .map_err(|e| said(ErrorCause::worded(format!("{e}; name a file in a writable folder"), e)))?;
         }
         Ok(claimed)
     }
@@ -91,42 +97,44 @@ impl OutputFile {
     /// stays.
     pub fn write(&self, content: impl AsRef<[u8]>) -> Result<()> {
         let failed =
-            |why: Cause| Failure::io_for(format!("{} {}: {why}", self.option, self.name.display()), why);
+            |why: ErrorCause| Failure::io_for(format!("{} {}: {why}", self.option, self.name.display()), why);
         let now = self.judge().map_err(failed)?;
         self.put(now, content.as_ref())
-            .map_err(|e| failed(Cause::worded(format!("it could not be written: {e}"), e)))
+            .map_err(|e| failed(ErrorCause::worded(format!("it could not be written: {e}"), e)))
     }
 
     fn put(&self, now: Option<File>, content: &[u8]) -> Result<(), FileError> {
         // What was there when it was claimed may be gone; nothing else may be there instead.
         if let Some(now) = &now {
-            let claimed = self.there.as_ref().map(Identity::of).transpose()?;
-            if claimed != Some(Identity::of(now)?) {
+            let claimed = self.there.as_ref().map(FileIdentity::of).transpose()?;
+            if claimed != Some(FileIdentity::of(now)?) {
                 return Err(FileError::Changed);
             }
         }
-        let draft = Draft::new(&self.folder, now, 0o666)?;
+        let draft = DraftFile::new(&self.folder, now, 0o666)?;
         draft.file().write_all(content)?;
         draft.place(&self.last)
     }
 
     /// The file that has the name, if it may be replaced; `None` where nothing has.
-    fn judge(&self) -> Result<Option<File>, Cause> {
+    fn judge(&self) -> Result<Option<File>, ErrorCause> {
         let mut file = match self.folder.find(&self.last) {
             Ok(Some(file)) => file,
             Ok(None) => return Ok(None),
-            Err(e @ FileError::NotPlain(_)) => return Err(Cause::worded(format!("{e}; name a new file"), e)),
+            Err(e @ FileError::NotPlain(_)) => {
+                return Err(ErrorCause::worded(format!("{e}; name a new file"), e));
+            }
             Err(e) => return Err(e.into()),
         };
         let about = file.metadata()?;
         if self
             .target
             .as_ref()
-            .is_some_and(|target| Identity::at(Path::new(target)) == Some(Identity::from(&about)))
+            .is_some_and(|target| FileIdentity::at(Path::new(target)) == Some(FileIdentity::from(&about)))
         {
             return Err("that is the card itself; name a new file".into());
         }
-        guard::check_file_id(&System::host(), Identity::from(&about), &self.name)?;
+        guard::check_file_id(&SystemRoots::host(), FileIdentity::from(&about), &self.name)?;
         if about.len() > 0 && !self.is_ours(&mut file, about.len()) {
             return Err("the file exists and is not a Cardscope file; name a new file, or move that one \
                         away"
@@ -137,14 +145,14 @@ impl OutputFile {
 
     fn is_ours(&self, file: &mut File, bytes: u64) -> bool {
         match self.mark {
-            Mark::Any => true,
-            Mark::Word(word) => holds_near_an_end(file, bytes, word).unwrap_or(false),
-            Mark::Head(head) => {
+            FileMark::Any => true,
+            FileMark::Word(word) => holds_near_an_end(file, bytes, word).unwrap_or(false),
+            FileMark::Head(head) => {
                 let mut begin = Vec::new();
                 let read = file.take(head.len() as u64).read_to_end(&mut begin);
                 read.is_ok() && begin == head.as_bytes()
             }
-            Mark::Fields(fields) => {
+            FileMark::Fields(fields) => {
                 let document: Option<HashMap<String, IgnoredAny>> = (bytes <= MOST_BYTES)
                     .then(|| serde_json::from_reader(std::io::BufReader::new(file)).ok())
                     .flatten();
@@ -154,10 +162,10 @@ impl OutputFile {
     }
 }
 
-fn no_folder(name: &Path, error: FileError) -> Cause {
+fn no_folder(name: &Path, error: FileError) -> ErrorCause {
     match name.parent() {
         Some(folder) if error.is_absent() => {
-            Cause::worded(format!("the folder {} does not exist", folder.display()), error)
+            ErrorCause::worded(format!("the folder {} does not exist", folder.display()), error)
         }
         _ => error.into(),
     }

@@ -2,7 +2,7 @@
 //! written is refused with the command that mends it.
 
 use crate::error::{Failure, Result};
-use cardscope_files::{Draft, FileError, Folder, Identity, is_trusted};
+use cardscope_files::{DraftFile, FileError, FileIdentity, ResolvedFolder, is_trusted};
 use cardscope_model::shell::quoted_path;
 use std::ffi::OsString;
 use std::fs::File;
@@ -22,7 +22,7 @@ const LONGEST: u64 = 4096;
 /// # Errors
 /// A refusal: others can read or change the file, or exchange it.
 pub fn read(path: &Path) -> Result<Option<String>> {
-    if Folder::of_file(path).is_err_and(|error| error.is_absent()) {
+    if ResolvedFolder::of_file(path).is_err_and(|error| error.is_absent()) {
         return Ok(None);
     }
     let (folder, name) = private_folder(path)?;
@@ -58,7 +58,7 @@ pub fn replace(path: &Path, text: &str) -> Result<()> {
     let old = folder.find(&name).map_err(|e| unusable(path, e))?;
     old.as_ref().map_or(Ok(()), |old| require_private(old, path))?;
     let write = || -> Result<(), FileError> {
-        let draft = Draft::new(&folder, old, 0o600)?;
+        let draft = DraftFile::new(&folder, old, 0o600)?;
         draft.file().write_all(text.as_bytes())?;
         draft.place(&name)
     };
@@ -67,9 +67,9 @@ pub fn replace(path: &Path, text: &str) -> Result<()> {
 
 /// Removes a secret of this user, while the file still holds `text`.
 pub fn remove(path: &Path, text: &str) {
-    let Ok((folder, name)) = Folder::of_file(path) else { return };
+    let Ok((folder, name)) = ResolvedFolder::of_file(path) else { return };
     let Ok(Some(file)) = folder.find(&name) else { return };
-    let Ok(identity) = Identity::of(&file) else { return };
+    let Ok(identity) = FileIdentity::of(&file) else { return };
     let own = is_trusted(file.metadata().map_or(u32::MAX, |found| found.uid()));
     let mut found = String::new();
     if own && file.take(LONGEST).read_to_string(&mut found).is_ok() && found.contains(text) {
@@ -78,8 +78,8 @@ pub fn remove(path: &Path, text: &str) {
     }
 }
 
-fn private_folder(path: &Path) -> Result<(Folder, OsString)> {
-    let (folder, name) = Folder::of_file(path).map_err(|e| unusable(path, e))?;
+fn private_folder(path: &Path) -> Result<(ResolvedFolder, OsString)> {
+    let (folder, name) = ResolvedFolder::of_file(path).map_err(|e| unusable(path, e))?;
     let shown = path.display();
     let writable = |at: &Path| {
         Failure::refused(format!(

@@ -4,14 +4,14 @@
 use crate::archive_access::open;
 use crate::card_key;
 use crate::error::{Failure, Result};
-use cardscope_engine::pending::{self, Owing};
+use cardscope_engine::pending::{self, CleanupGuard};
 use cardscope_model::condition::Condition;
 use cardscope_model::identity::Identity;
-use cardscope_model::recipe::Test;
+use cardscope_model::recipe::RecipeTest;
 use cardscope_model::report::Report;
-use cardscope_model::result::Sample;
+use cardscope_model::result::LoopSample;
 use cardscope_model::session_file::SampleRecord;
-use cardscope_store::{Archive, EndedHow, SessionId, SessionStart};
+use cardscope_store::{Archive, SessionEnd, SessionId, SessionStart};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -21,18 +21,18 @@ use std::path::Path;
 pub(crate) const STORED: &str = "the results are stored in the archive";
 
 /// A result that is being recorded.
-pub struct Recorder {
+pub struct SessionRecorder {
     pub archive: Archive,
     pub id: SessionId,
-    _owing: Owing,
+    _owing: CleanupGuard,
 }
 
-impl Recorder {
+impl SessionRecorder {
     /// Opens the archive (`None` is the user's own) and stores the start.
     pub fn of(archive: Option<&Path>, start: &SessionStart) -> Result<Self> {
         let mut archive = open(archive)?;
         let id = archive.begin_session(start)?;
-        Ok(Recorder { archive, id, _owing: pending::owing(STORED, "") })
+        Ok(SessionRecorder { archive, id, _owing: pending::owing(STORED, "") })
     }
 
     /// Its name, for the document's `session`.
@@ -57,7 +57,7 @@ impl Recorder {
     }
 
     /// Stores a sample of a pass; it is on disk when this returns.
-    pub fn add_sample(&mut self, run: u32, test: &Test, index: u32, sample: &Sample) -> Result<()> {
+    pub fn add_sample(&mut self, run: u32, test: &RecipeTest, index: u32, sample: &LoopSample) -> Result<()> {
         let record = SampleRecord {
             test_key: test.key(),
             test: test.name,
@@ -97,11 +97,11 @@ pub fn start(
 }
 
 /// How something ended, in the archive's words.
-pub(crate) fn how(failure: Option<&Failure>) -> EndedHow {
+pub(crate) fn how(failure: Option<&Failure>) -> SessionEnd {
     match failure {
-        None => EndedHow::Complete,
-        Some(Failure::Interrupted) => EndedHow::Interrupted,
-        Some(_) => EndedHow::Failed,
+        None => SessionEnd::Complete,
+        Some(Failure::Interrupted) => SessionEnd::Interrupted,
+        Some(_) => SessionEnd::Failed,
     }
 }
 

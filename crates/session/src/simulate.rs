@@ -1,9 +1,9 @@
 //! `sim`: simulated cards as people see them, and served as files and NBD exports in real time.
 
 use crate::error::{Failure, Result};
-use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_simulator::archetype::describe;
-use cardscope_simulator::serve::{self, Job, Measure, Options, Report, ServeError};
+use cardscope_simulator::serve::{self, LagMeasure, ServeError, ServeJob, ServeReport, ServingOptions};
 use cardscope_simulator::{TargetSpec, archetypes, random, target_spec};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 /// A line of the list.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Card {
+pub struct SimulatedInfo {
     /// Its name behind `sim:`.
     pub name: String,
     /// What it stands for.
@@ -24,7 +24,7 @@ pub struct Card {
 
 /// A card explained.
 #[derive(Debug, Clone)]
-pub struct Shown {
+pub struct ExplainedCard {
     /// Its name behind `sim:`.
     pub name: String,
     /// What it stands for.
@@ -39,9 +39,9 @@ pub struct Shown {
 ///
 /// # Errors
 /// If a built-in card is broken.
-pub fn list() -> Result<Vec<Card>> {
+pub fn list() -> Result<Vec<SimulatedInfo>> {
     let cards = archetypes().map_err(Failure::io)?;
-    let line = |a: &cardscope_simulator::Archetype| Card {
+    let line = |a: &cardscope_simulator::Archetype| SimulatedInfo {
         name: a.name.clone(),
         title: a.title.clone(),
         announced_bytes: a.announced_bytes,
@@ -53,19 +53,19 @@ pub fn list() -> Result<Vec<Card>> {
 ///
 /// # Errors
 /// If there is none of that name, or an override does not fit it.
-pub fn show(name: &str) -> Result<Shown> {
+pub fn show(name: &str) -> Result<ExplainedCard> {
     let spec = spec(name)?;
     let card = &spec.archetype;
     let document = json!({ "name": card.name, "seed": spec.seed, "truth": card.truth, "archetype": card });
     let (name, title) = (card.name.clone(), card.title.clone());
-    Ok(Shown { name, title, paragraphs: describe(card), document })
+    Ok(ExplainedCard { name, title, paragraphs: describe(card), document })
 }
 
 /// Explains the random card of a seed; `document` holds its file too.
 ///
 /// # Errors
 /// If it cannot be, which its test rules out.
-pub fn random(seed: u64) -> Result<Shown> {
+pub fn random(seed: u64) -> Result<ExplainedCard> {
     let mut shown = show(&format!("{}{seed}", random::PREFIX))?;
     shown.document["toml"] = random::card(seed).to_toml().into();
     Ok(shown)
@@ -76,7 +76,7 @@ pub fn random(seed: u64) -> Result<Shown> {
 ///
 /// # Errors
 /// A refusal: it is another one, or there is none of that name.
-pub fn offered(target: &str) -> Result<Shown> {
+pub fn offered(target: &str) -> Result<ExplainedCard> {
     let name = target.strip_prefix(target_spec::PREFIX).unwrap_or(target);
     let name = name.split('?').next().unwrap_or_default();
     let spec = || spec(target);
@@ -108,7 +108,7 @@ fn spec(name: &str) -> Result<TargetSpec> {
 /// Serve cards as files and over NBD, in real time, until SIGTERM or Ctrl-C
 #[derive(Debug, Clone, Default, Args)]
 #[command(group = clap::ArgGroup::new("place").required(true).multiple(true).args(["mount", "nbd"]))]
-pub struct Serving {
+pub struct ServeOptions {
     /// NAME or sim:NAME[?key=value&…], several for several cards at once
     #[arg(required = true, value_name = "NAME")]
     pub names: Vec<String>,
@@ -129,7 +129,7 @@ pub struct Serving {
 
 /// The words of the measures that [`Serving::without`] may name.
 fn measures() -> Vec<&'static str> {
-    Measure::ALL.map(Measure::word).to_vec()
+    LagMeasure::ALL.map(LagMeasure::word).to_vec()
 }
 
 /// Serves cards until `stop` is raised; gives what was counted meanwhile, card by card in the order given. `say` is told where each is once it can be used, and at the end how late
@@ -137,9 +137,13 @@ fn measures() -> Vec<&'static str> {
 ///
 /// # Errors
 /// If there is no such card, or it cannot be served there.
-pub fn serve(asked: &Serving, stop: &Interrupt, say: &mut dyn FnMut(&str)) -> Result<Vec<Report>> {
+pub fn serve(
+    asked: &ServeOptions,
+    stop: &InterruptFlag,
+    say: &mut dyn FnMut(&str),
+) -> Result<Vec<ServeReport>> {
     let job = job(asked)?;
-    let ready = |server: &serve::Server| server.places().iter().for_each(|line| say(line));
+    let ready = |server: &serve::CardServer| server.places().iter().for_each(|line| say(line));
     let cards = serve::serve(&job, stop, ready).map_err(failure)?;
     for card in &cards {
         let name = if cards.len() > 1 { format!("{}: ", card.name) } else { String::new() };
@@ -149,16 +153,16 @@ pub fn serve(asked: &Serving, stop: &Interrupt, say: &mut dyn FnMut(&str)) -> Re
     Ok(cards)
 }
 
-fn job(asked: &Serving) -> Result<Job> {
+fn job(asked: &ServeOptions) -> Result<ServeJob> {
     let cards = asked.names.iter().map(|name| spec(name)).collect::<Result<_, _>>()?;
     let nbd = asked.nbd.as_deref().map(str::parse).transpose().map_err(failure)?;
     let without = asked.without.iter().map(|word| measure(word)).collect::<Result<_, _>>()?;
-    let options = Options { timing: !asked.no_timing, without };
-    Ok(Job { cards, mount: asked.mount.clone(), nbd, options })
+    let options = ServingOptions { timing: !asked.no_timing, without };
+    Ok(ServeJob { cards, mount: asked.mount.clone(), nbd, options })
 }
 
-fn measure(word: &str) -> Result<Measure> {
-    let found = Measure::ALL.into_iter().find(|measure| measure.word() == word);
+fn measure(word: &str) -> Result<LagMeasure> {
+    let found = LagMeasure::ALL.into_iter().find(|measure| measure.word() == word);
     found.ok_or_else(|| {
         Failure::refused(format!("unknown measure {word:?}; the measures are: {}", measures().join(", ")))
     })

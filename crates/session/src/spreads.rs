@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::not_cards::{NotCard, not_cards};
 use cardscope_model::archived::SummaryRow;
 use cardscope_model::card::CardFacts;
-use cardscope_statistics::usual::{Kind, Seen, Table, learn};
+use cardscope_statistics::usual::{KnownSeries, SpreadKind, SpreadTable, learn};
 use cardscope_store::Archive;
 use std::collections::{BTreeMap, HashMap};
 
@@ -22,8 +22,8 @@ const LEAST_RUNS: u32 = 3;
 ///
 /// # Errors
 /// If the archive cannot be read.
-pub fn table(archive: Option<&mut Archive>) -> Result<Table> {
-    let Some(archive) = archive else { return Ok(Table::shipped().clone()) };
+pub fn table(archive: Option<&mut Archive>) -> Result<SpreadTable> {
+    let Some(archive) = archive else { return Ok(SpreadTable::shipped().clone()) };
     let not_cards = not_cards(archive)?;
     without(archive, &not_cards)
 }
@@ -32,7 +32,7 @@ pub fn table(archive: Option<&mut Archive>) -> Result<Table> {
 ///
 /// # Errors
 /// If it cannot be read.
-pub fn without(archive: &mut Archive, not_cards: &HashMap<String, NotCard>) -> Result<Table> {
+pub fn without(archive: &mut Archive, not_cards: &HashMap<String, NotCard>) -> Result<SpreadTable> {
     let rows = archive.summaries(|_| true)?;
     // The newest first.
     let of_cards = rows.iter().rev().filter(|row| !not_cards.contains_key(&row.card_id));
@@ -40,19 +40,21 @@ pub fn without(archive: &mut Archive, not_cards: &HashMap<String, NotCard>) -> R
 }
 
 /// What ships with the program, and what these series add to it.
-fn taught<'a>(rows: impl Iterator<Item = &'a SummaryRow>) -> Table {
-    let mut series: BTreeMap<String, (Kind, Vec<Seen>)> = BTreeMap::new();
+fn taught<'a>(rows: impl Iterator<Item = &'a SummaryRow>) -> SpreadTable {
+    let mut series: BTreeMap<String, (SpreadKind, Vec<KnownSeries>)> = BTreeMap::new();
     let none = CardFacts::default();
     for row in rows.filter(|row| row.n >= LEAST_RUNS) {
-        let kind = Kind::new(&none, Some(&row.setting), row.test);
+        let kind = SpreadKind::new(&none, Some(&row.setting), row.test);
         let (_, seen) = series.entry(kind.name()).or_insert_with(|| (kind, Vec::new()));
-        if let Some(of) =
-            row.sd.filter(|_| seen.len() < MOST_SERIES).and_then(|sd| Seen::of_mean(row.mean, sd, row.n))
+        if let Some(of) = row
+            .sd
+            .filter(|_| seen.len() < MOST_SERIES)
+            .and_then(|sd| KnownSeries::of_mean(row.mean, sd, row.n))
         {
             seen.push(of);
         }
     }
-    let mut table = Table::shipped().clone();
+    let mut table = SpreadTable::shipped().clone();
     for (name, (kind, seen)) in series {
         if seen.len() >= LEAST_SERIES {
             let known = table.spread(kind).clone();
@@ -66,8 +68,8 @@ fn taught<'a>(rows: impl Iterator<Item = &'a SummaryRow>) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::test_name::{Op, Order};
-    use cardscope_statistics::usual::Of;
+    use cardscope_model::test_name::{IoOrder, TestOp};
+    use cardscope_statistics::usual::SpreadSubject;
 
     fn steady(cards: usize) -> Vec<SummaryRow> {
         let row = |card: usize| SummaryRow {
@@ -89,10 +91,10 @@ mod tests {
 
     #[test]
     fn an_archive_of_steady_cards_teaches_that_runs_hardly_vary_and_a_few_cards_teach_nothing() {
-        let kind = Kind { express: false, of: Of::Test(Order::Random, Op::Write) };
-        let shipped = Table::shipped();
+        let kind = SpreadKind { express: false, of: SpreadSubject::Test(IoOrder::Random, TestOp::Write) };
+        let shipped = SpreadTable::shipped();
         assert_eq!(taught(steady(5).iter()).spread(kind), shipped.spread(kind));
-        let of = |table: &Table| table.spread(kind).deviation[..3].iter().sum::<f64>();
+        let of = |table: &SpreadTable| table.spread(kind).deviation[..3].iter().sum::<f64>();
         let learned = taught(steady(100).iter());
         assert!(of(&learned) > 1.5 * of(shipped), "{:?}", learned.spread(kind).deviation);
     }

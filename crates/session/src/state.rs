@@ -2,7 +2,7 @@
 //! this user's own are read and replaced, and nobody else can read them.
 
 use crate::error::{Failure, Result};
-use cardscope_files::{Draft, FileError, Folder, Identity, is_trusted};
+use cardscope_files::{DraftFile, FileError, FileIdentity, ResolvedFolder, is_trusted};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{Read, Write};
@@ -36,7 +36,7 @@ impl StateFile {
     /// What was stored; `None` where nothing is, or another user wrote it.
     pub fn load(&self) -> Option<Vec<u8>> {
         let mut text = Vec::new();
-        let file = self.there(&Folder::open(&self.folder).ok()?).ok()??;
+        let file = self.there(&ResolvedFolder::open(&self.folder).ok()?).ok()??;
         file.take(MOST).read_to_end(&mut text).ok()?;
         Some(text)
     }
@@ -47,8 +47,8 @@ impl StateFile {
     /// If it cannot be written; what was stored before stays.
     pub fn keep(&self, text: &[u8]) -> Result<()> {
         let write = || -> Result<(), FileError> {
-            let folder = Folder::make(&self.folder, 0o700)?;
-            let draft = Draft::new(&folder, self.there(&folder)?, 0o600)?;
+            let folder = ResolvedFolder::make(&self.folder, 0o700)?;
+            let draft = DraftFile::new(&folder, self.there(&folder)?, 0o600)?;
             draft.file().write_all(text)?;
             draft.place(&self.name)
         };
@@ -60,15 +60,15 @@ impl StateFile {
 
     /// Removes what was stored, if anything was.
     pub fn remove(&self) {
-        let Ok(folder) = Folder::open(&self.folder) else { return };
+        let Ok(folder) = ResolvedFolder::open(&self.folder) else { return };
         if let Ok(Some(file)) = self.there(&folder) {
             // What stays although it should not is recognised by whoever reads it.
-            let _ = Identity::of(&file).map(|file| folder.remove(&self.name, file));
+            let _ = FileIdentity::of(&file).map(|file| folder.remove(&self.name, file));
         }
     }
 
     /// The file of this name, unless another user put it there.
-    fn there(&self, folder: &Folder) -> Result<Option<File>, FileError> {
+    fn there(&self, folder: &ResolvedFolder) -> Result<Option<File>, FileError> {
         let Some(file) = folder.find(&self.name)? else { return Ok(None) };
         match file.metadata()?.uid() {
             owner if is_trusted(owner) => Ok(Some(file)),

@@ -2,7 +2,7 @@
 
 use crate::archive_access::open_filled;
 use crate::error::{Failure, Result};
-use cardscope_model::log::Log;
+use cardscope_model::log::CardLog;
 use cardscope_model::result::BenchReport;
 use cardscope_store::{Archive, SessionId, SessionSummary, StoredSession};
 use serde_json::{Value, json};
@@ -16,11 +16,11 @@ const SHOWN_DIGITS: usize = 8;
 
 /// A session's document.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Shown {
+pub enum StoredDocument {
     /// A benchmark session.
     Bench(Box<BenchReport>),
     /// A log of another tool, as it was understood.
-    Log(Box<Log>),
+    Log(Box<CardLog>),
     /// The document of another verb.
     Record {
         /// The verb.
@@ -30,25 +30,27 @@ pub enum Shown {
     },
 }
 
-impl Shown {
+impl StoredDocument {
     /// The verb, and its document; `import` for a log of another tool.
     pub fn into_document(self) -> (String, Value) {
         // Their fields are named and their numbers finite: each can be written as JSON.
         match self {
-            Shown::Bench(report) => ("bench".to_owned(), serde_json::to_value(*report).unwrap_or_default()),
-            Shown::Log(log) => ("import".to_owned(), serde_json::to_value(*log).unwrap_or_default()),
-            Shown::Record { kind, document } => (kind, document),
+            StoredDocument::Bench(report) => {
+                ("bench".to_owned(), serde_json::to_value(*report).unwrap_or_default())
+            }
+            StoredDocument::Log(log) => ("import".to_owned(), serde_json::to_value(*log).unwrap_or_default()),
+            StoredDocument::Record { kind, document } => (kind, document),
         }
     }
 }
 
 /// The document of a session that is there.
-pub fn document(archive: &mut Archive, id: SessionId) -> Result<Shown> {
+pub fn document(archive: &mut Archive, id: SessionId) -> Result<StoredDocument> {
     let session = archive.session(id).map_err(Failure::refused)?;
     Ok(match session.log() {
-        Some(log) => Shown::Log(Box::new(log)),
-        None if session.file.recipe.is_some() => Shown::Bench(Box::new(session.report_so_far())),
-        None => Shown::Record { kind: session.summary.kind.clone(), document: so_far(session) },
+        Some(log) => StoredDocument::Log(Box::new(log)),
+        None if session.file.recipe.is_some() => StoredDocument::Bench(Box::new(session.report_so_far())),
+        None => StoredDocument::Record { kind: session.summary.kind.clone(), document: so_far(session) },
     })
 }
 
@@ -67,7 +69,7 @@ fn so_far(record: StoredSession) -> Value {
 ///
 /// # Errors
 /// If there is nothing of that name, or it cannot be read.
-pub fn show(path: Option<&Path>, session: &str) -> Result<Shown> {
+pub fn show(path: Option<&Path>, session: &str) -> Result<StoredDocument> {
     let mut archive = open_filled(path)?;
     let id = self::session(&mut archive, session)?;
     document(&mut archive, id)

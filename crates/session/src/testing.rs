@@ -1,11 +1,16 @@
 //! Cards opened for the tests of this crate.
 
-use crate::consent::DataKept;
-use crate::opened::Opened;
+use crate::consent::PreservingConsent;
+use crate::opened::OpenTarget;
 use crate::opening;
-use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::interrupt::InterruptFlag;
 
 /// A card or its image, open to be restored.
-pub(crate) fn opened(name: &str) -> Opened {
-    opening::open_to_restore(opening::Resolved::of(name), &mut DataKept, &Interrupt::default()).unwrap()
+pub(crate) fn opened(name: &str) -> OpenTarget {
+    opening::open_to_restore(
+        opening::ResolvedTarget::of(name),
+        &mut PreservingConsent,
+        &InterruptFlag::default(),
+    )
+    .unwrap()
 }

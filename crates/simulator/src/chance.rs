@@ -1,7 +1,7 @@
 //! What a seed decides about places: which units are bad or hold data, which cells are weak. A pure function of the seed
 //! and the place, so that nothing need be kept for it and the truth can be worked out without the card.
 
-use crate::archetype::{Archetype, Start};
+use crate::archetype::{Archetype, StartContent};
 use cardscope_model::random::{self, GOLDEN};
 
 /// Cells are looked for in spans of so many bytes.
@@ -12,11 +12,11 @@ const MOST: u32 = 64;
 
 /// Numbers that belong to a seed and a purpose.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Chance(u64);
+pub(crate) struct SeededChance(u64);
 
-impl Chance {
+impl SeededChance {
     pub(crate) fn new(seed: u64, purpose: u64) -> Self {
-        Chance(mix(mix(seed) ^ purpose))
+        SeededChance(mix(mix(seed) ^ purpose))
     }
 
     /// The number of place `n`.
@@ -40,15 +40,15 @@ pub(crate) fn mix(n: u64) -> u64 {
 
 /// Units of one size of which a share is chosen.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Units {
-    chance: Chance,
+pub(crate) struct ChosenUnits {
+    chance: SeededChance,
     bytes: u64,
     share: f64,
 }
 
-impl Units {
+impl ChosenUnits {
     pub(crate) fn new(seed: u64, purpose: u64, bytes: u64, share: f64) -> Self {
-        Units { chance: Chance::new(seed, purpose), bytes, share }
+        ChosenUnits { chance: SeededChance::new(seed, purpose), bytes, share }
     }
 
     #[inline]
@@ -82,24 +82,24 @@ const USED: u64 = 0x7573_6564;
 pub(crate) fn mapped_ranges(card: &Archetype, seed: u64) -> impl Iterator<Item = std::ops::Range<u64>> {
     let (all, unit) = (card.announced_bytes, card.flash.au_bytes);
     let (whole, share) = match card.state.start {
-        Start::Factory => (None, 0.0),
-        Start::Filled => (Some(0..all), 0.0),
-        Start::Used => (None, card.state.used_share),
+        StartContent::Factory => (None, 0.0),
+        StartContent::Filled => (Some(0..all), 0.0),
+        StartContent::Used => (None, card.state.used_share),
     };
-    let units = (share > 0.0).then(|| Units::new(seed, USED, unit, share).ranges(all));
+    let units = (share > 0.0).then(|| ChosenUnits::new(seed, USED, unit, share).ranges(all));
     whole.into_iter().chain(units.into_iter().flatten())
 }
 
 /// Single bits that hold the wrong value, with a probability for each sector of 512 bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WeakBits {
-    chance: Chance,
+    chance: SeededChance,
     p: f64,
 }
 
 impl WeakBits {
     pub(crate) fn new(seed: u64, purpose: u64, p: f64) -> Self {
-        WeakBits { chance: Chance::new(seed, purpose), p }
+        WeakBits { chance: SeededChance::new(seed, purpose), p }
     }
 
     /// Calls `act` with the byte and the mask of each weak bit of the medium in `start..end`.
@@ -144,17 +144,17 @@ mod tests {
 
     #[test]
     fn about_the_given_share_of_units_is_chosen_and_another_seed_chooses_others() {
-        let units = |seed| Units::new(seed, 1, 4096, 0.16);
+        let units = |seed| ChosenUnits::new(seed, 1, 4096, 0.16);
         let chosen: Vec<_> = units(1).ranges(4096 * 100_000).collect();
         assert!((15_500..16_500).contains(&chosen.len()), "{}", chosen.len());
         assert_ne!(chosen, units(2).ranges(4096 * 100_000).collect::<Vec<_>>());
-        assert_eq!(Units::new(1, 1, 4096, 1.0).run(0, 1 << 20), (true, 1 << 20));
-        assert_eq!(Units::new(1, 1, 4096, 0.0).run(512, 1 << 20), (false, 1 << 20));
+        assert_eq!(ChosenUnits::new(1, 1, 4096, 1.0).run(0, 1 << 20), (true, 1 << 20));
+        assert_eq!(ChosenUnits::new(1, 1, 4096, 0.0).run(512, 1 << 20), (false, 1 << 20));
     }
 
     #[test]
     fn a_run_ends_where_the_lot_of_the_units_changes() {
-        let units = Units::new(3, 1, 4096, 0.5);
+        let units = ChosenUnits::new(3, 1, 4096, 0.5);
         let mut at = 512;
         while at < 4096 * 1000 {
             let (chosen, len) = units.run(at, 4096 * 1000 - at);

@@ -2,14 +2,14 @@
 //! so that a fault is the same in virtual and in real time.
 
 use crate::archetype::{Archetype, EndOfLife, FakeKind};
-use crate::card::Command;
-use crate::chance::{Chance, mapped_ranges};
-use crate::content::{Data, Faults, Found, IoError, Medium};
+use crate::card::CardCommand;
+use crate::chance::{SeededChance, mapped_ranges};
+use crate::content::{CardIoError, CardMedium, FaultModel, ReadContent, WrittenData};
 use crate::reader::LyingReader;
-use crate::rig::Rig;
-use crate::state_file::{self, Destination, Saved, StateError};
+use crate::rig::RiggedCard;
+use crate::state_file::{self, SavedState, StateDestination, StateError};
 use crate::target_spec::TargetSpec;
-use cardscope_engine::content::Content;
+use cardscope_engine::content::IoContent;
 
 const SECTOR: u64 = 512;
 
@@ -22,11 +22,11 @@ const PAIRED_PAGES: u64 = 3;
 /// A card that somebody uses. Times are nanoseconds since it was put in.
 #[derive(Debug)]
 pub(crate) struct SimulatedDevice {
-    pub(crate) rig: Rig,
-    medium: Medium,
+    pub(crate) rig: RiggedCard,
+    medium: CardMedium,
     /// None where the reader hands out what the card answers.
     liar: Option<LyingReader>,
-    faults: Faults,
+    faults: FaultModel,
     /// True where each command must be looked at: the card has faults, or may die.
     watched: bool,
     slow_factor: Option<f64>,
@@ -39,7 +39,7 @@ pub(crate) struct SimulatedDevice {
     /// True once anything was asked of it: only then is there something to save when it is dropped.
     used: bool,
     /// Where its name says that it is saved (`save=FILE`), until it was.
-    destination: Option<Destination>,
+    destination: Option<StateDestination>,
 }
 
 impl SimulatedDevice {
@@ -47,9 +47,9 @@ impl SimulatedDevice {
     /// saved where it is to be.
     pub(crate) fn new(spec: &TargetSpec) -> Result<Self, StateError> {
         let (a, seed, storage) = (&spec.archetype, spec.seed, &spec.storage);
-        let destination = storage.save.as_deref().map(Destination::new).transpose()?;
-        let mut rig = Rig::new(a, seed);
-        let mut faults = Faults::new(&a.faults, seed);
+        let destination = storage.save.as_deref().map(StateDestination::new).transpose()?;
+        let mut rig = RiggedCard::new(a, seed);
+        let mut faults = FaultModel::new(&a.faults, seed);
         let mut clock = 0.0;
         let medium = match &storage.load {
             Some(path) => {
@@ -60,7 +60,7 @@ impl SimulatedDevice {
             }
             None => {
                 rig.card.holds_data(mapped_ranges(a, seed));
-                Medium::new(a, seed, storage.memory_bytes)
+                CardMedium::new(a, seed, storage.memory_bytes)
             }
         };
         let mut device = SimulatedDevice {
@@ -87,7 +87,7 @@ impl SimulatedDevice {
         self.rig.exchange(a, seed);
         self.liar = LyingReader::new(&a.rig, seed);
         let counters = self.faults.counters;
-        self.faults = Faults::new(&a.faults, seed);
+        self.faults = FaultModel::new(&a.faults, seed);
         self.faults.counters = counters;
         self.vanishes_at = self.faults.vanishes_at();
         self.watched = is_watched(a, &self.rig);
@@ -95,22 +95,22 @@ impl SimulatedDevice {
 
     /// Whether the card still answers at `now`. Fails with [`IoError::Gone`] if not.
     #[inline]
-    pub(crate) fn alive(&mut self, now: f64) -> Result<(), IoError> {
+    pub(crate) fn alive(&mut self, now: f64) -> Result<(), CardIoError> {
         self.clock = now;
         self.used = true;
         if self.watched { self.still_there(now) } else { Ok(()) }
     }
 
-    fn still_there(&mut self, now: f64) -> Result<(), IoError> {
+    fn still_there(&mut self, now: f64) -> Result<(), CardIoError> {
         if self.gone.is_none() && (now >= self.vanishes_at || self.faults.vanished()) {
             self.gone = Some("it vanished, as its faults say".to_owned());
         }
-        self.gone.clone().map_or(Ok(()), |reason| Err(IoError::Gone { reason }))
+        self.gone.clone().map_or(Ok(()), |reason| Err(CardIoError::Gone { reason }))
     }
 
     /// Writes `len` bytes. Fails if the card does not take them, or the host has no room to keep them.
     #[inline]
-    pub(crate) fn write(&mut self, offset: u64, len: u64, data: Data<'_>) -> Result<(), IoError> {
+    pub(crate) fn write(&mut self, offset: u64, len: u64, data: WrittenData<'_>) -> Result<(), CardIoError> {
         let place = self.rig.address(offset);
         let data = data.reaching(place, offset);
         if !self.watched {
@@ -119,7 +119,7 @@ impl SimulatedDevice {
         self.reachable(true, offset, len)?;
         let struck = self.faults.strike(true, place, len);
         let result = struck.and_then(|()| self.write_worn(place, len, data));
-        if let Err(IoError::Gone { reason }) = &result {
+        if let Err(CardIoError::Gone { reason }) = &result {
             self.gone = Some(reason.clone());
         }
         self.after_write();
@@ -127,17 +127,17 @@ impl SimulatedDevice {
     }
 
     /// A write to a card that may have come to its end.
-    fn write_worn(&mut self, offset: u64, len: u64, data: Data<'_>) -> Result<(), IoError> {
+    fn write_worn(&mut self, offset: u64, len: u64, data: WrittenData<'_>) -> Result<(), CardIoError> {
         if self.faults.tears() {
             self.tear(offset, len, data)?;
-            return Err(IoError::gone("it lost its power during this write"));
+            return Err(CardIoError::gone("it lost its power during this write"));
         }
         let worn = |what: &str| format!("the card is worn out and {what}");
         match self.rig.card.end_of_life() {
             None => self.medium.write(offset, len, data),
             Some(EndOfLife::SwallowsWrites) => Ok(()),
-            Some(EndOfLife::ReadOnly) => Err(IoError::failed(&worn("takes no more writes"))),
-            Some(EndOfLife::Dead) => Err(IoError::gone(&worn("answers no more"))),
+            Some(EndOfLife::ReadOnly) => Err(CardIoError::failed(&worn("takes no more writes"))),
+            Some(EndOfLife::Dead) => Err(CardIoError::gone(&worn("answers no more"))),
             Some(EndOfLife::LosesBlocks) => {
                 for block in self.rig.card.take_lost() {
                     self.medium.wear_out(block);
@@ -149,7 +149,7 @@ impl SimulatedDevice {
 
     /// Power is lost while a write is under way: its first half is stored, the page that was being programmed and a pair
     /// of pages that share its cells in the same erase block hold garbage.
-    fn tear(&mut self, offset: u64, len: u64, data: Data<'_>) -> Result<(), IoError> {
+    fn tear(&mut self, offset: u64, len: u64, data: WrittenData<'_>) -> Result<(), CardIoError> {
         let card = &self.spec.archetype;
         let (page, block) = (card.flash.page_bytes, card.flash.au_bytes);
         let half = len / 2 / SECTOR * SECTOR;
@@ -158,10 +158,10 @@ impl SimulatedDevice {
         }
         let torn = offset + half;
         let erase_block = torn - torn % block..(torn - torn % block + block).min(card.announced_bytes);
-        let chance = Chance::new(self.spec.seed, TORN);
+        let chance = SeededChance::new(self.spec.seed, TORN);
         for pages in [0, PAIRED_PAGES, 2 * PAIRED_PAGES] {
             let at = (torn - torn % page).saturating_sub(pages * page);
-            let garbage = Data::described(Content::Stream { seed: chance.draw(at) });
+            let garbage = WrittenData::described(IoContent::Stream { seed: chance.draw(at) });
             if erase_block.contains(&at) {
                 self.medium.write(at, page.min(erase_block.end - at), garbage)?;
             }
@@ -181,7 +181,7 @@ impl SimulatedDevice {
     }
 
     /// Notes in `found` what a read finds. Fails if the card cannot read it.
-    pub(crate) fn read(&mut self, offset: u64, len: u64, found: &mut Found) -> Result<(), IoError> {
+    pub(crate) fn read(&mut self, offset: u64, len: u64, found: &mut ReadContent) -> Result<(), CardIoError> {
         found.clear(offset);
         if self.watched {
             self.reachable(false, offset, len)?;
@@ -205,9 +205,9 @@ impl SimulatedDevice {
     }
 
     /// Fails where the reader fails a command by itself.
-    fn reachable(&self, write: bool, offset: u64, len: u64) -> Result<(), IoError> {
-        let reason = self.rig.refusal(&Command { write, offset, len, in_flight: 1 });
-        reason.map_or(Ok(()), |reason| Err(IoError::failed(reason)))
+    fn reachable(&self, write: bool, offset: u64, len: u64) -> Result<(), CardIoError> {
+        let reason = self.rig.refusal(&CardCommand { write, offset, len, in_flight: 1 });
+        reason.map_or(Ok(()), |reason| Err(CardIoError::failed(reason)))
     }
 
     pub(crate) fn reads_matter(&self) -> bool {
@@ -215,7 +215,7 @@ impl SimulatedDevice {
     }
 
     /// Fetches what was found as bytes to its place in `out`. Fails if the host cannot read it any more.
-    pub(crate) fn fetch(&self, found: &Found, out: &mut [u8]) -> Result<(), IoError> {
+    pub(crate) fn fetch(&self, found: &ReadContent, out: &mut [u8]) -> Result<(), CardIoError> {
         self.medium.fetch(found, out)
     }
 
@@ -238,9 +238,9 @@ impl SimulatedDevice {
     }
 
     /// Saves everything that stands on the card and the state of its engines. Fails if the host cannot write the file.
-    pub(crate) fn save(&self, to: &Destination) -> Result<(), StateError> {
+    pub(crate) fn save(&self, to: &StateDestination) -> Result<(), StateError> {
         let whose = (&self.spec.archetype, self.spec.seed);
-        let saved = Saved {
+        let saved = SavedState {
             content: self.medium.content(),
             card: self.rig.card.state(),
             counters: self.faults.counters,
@@ -260,7 +260,7 @@ impl SimulatedDevice {
     }
 }
 
-fn is_watched(card: &Archetype, rig: &Rig) -> bool {
+fn is_watched(card: &Archetype, rig: &RiggedCard) -> bool {
     !card.faults.none()
         || card.wear.is_some()
         || card.fake.kind == FakeKind::Overcommitted

@@ -1,8 +1,8 @@
 //! What a simulated card answers when it is asked who it is: the same bytes on the wire that a real one would send,
 //! decoded by the same decoders.
 
-use crate::archetype::{Archetype, ArchetypeError, NvmeIdentity as Described, PowerState, UsbIdentity};
-use crate::card::counters::Counters;
+use crate::archetype::{Archetype, ArchetypeError, NvmeDescription as Described, PowerState, UsbIdentity};
+use crate::card::counters::LifetimeCounters;
 use crate::card::thermal::HeatCounters;
 use cardscope_model::identity::{HexRegisters, Identity, from_hex};
 use cardscope_model::usb::{UsbProtocol, UsbReader};
@@ -44,7 +44,7 @@ fn nvme(described: &Described, ambient_c: f64) -> Result<NvmeIdentity, String> {
     Ok(NvmeIdentity {
         sd_express: ExpressIdentity::from_names(&identify),
         identify: Some(identify),
-        smart: smart(described, &Facts { celsius: ambient_c, spare: 100, ..Facts::default() }),
+        smart: smart(described, &SmartInputs { celsius: ambient_c, spare: 100, ..SmartInputs::default() }),
         features: ThermalFeatures::from_results(Some(described.tmpth_k.into()), Some(feature_10)),
         ..NvmeIdentity::default()
     })
@@ -131,10 +131,10 @@ fn link(d: &Described) -> PcieLink {
 const UNIT: u64 = 512_000;
 
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Facts {
+pub(crate) struct SmartInputs {
     /// Now, in °C; room temperature where the card does not know.
     pub(crate) celsius: f64,
-    pub(crate) counters: Counters,
+    pub(crate) counters: LifetimeCounters,
     pub(crate) heat: HeatCounters,
     /// Seconds since the card was put in.
     pub(crate) seconds: f64,
@@ -143,12 +143,12 @@ pub(crate) struct Facts {
 }
 
 /// The SMART log (NVMe log page 02h), decoded: a card from the factory has counted nothing.
-pub(crate) fn smart(identity: &Described, facts: &Facts) -> Option<SmartLog> {
+pub(crate) fn smart(identity: &Described, facts: &SmartInputs) -> Option<SmartLog> {
     SmartLog::decode(&log_bytes(identity, facts)).ok()
 }
 
 /// NVMe Base Specification, SMART / Health Information log.
-fn log_bytes(identity: &Described, f: &Facts) -> Vec<u8> {
+fn log_bytes(identity: &Described, f: &SmartInputs) -> Vec<u8> {
     let mut bytes = vec![0; 512];
     let mut put = |offset: usize, field: &[u8]| bytes[offset..offset + field.len()].copy_from_slice(field);
     let kelvin = (f.celsius + 273.0).round().clamp(0.0, f64::from(u16::MAX)) as u16;
@@ -192,10 +192,10 @@ fn warnings(identity: &Described, kelvin: u16, spare: u8) -> u8 {
 mod tests {
     use super::*;
     use crate::SimTarget;
-    use cardscope_engine::content::Content;
-    use cardscope_engine::target::{Direction, Io, Plan, Target};
-    use cardscope_model::recipe::Path;
-    use cardscope_sd::registers::Crc;
+    use cardscope_engine::content::IoContent;
+    use cardscope_engine::target::{IoDirection, IoRequest, LanePlan, Target};
+    use cardscope_model::recipe::KernelPath;
+    use cardscope_sd::registers::CrcStatus;
 
     #[test]
     fn the_express_card_of_seed_000_tells_its_limits() {
@@ -244,12 +244,12 @@ mod tests {
             if let Some(csd) = &identity.csd {
                 assert_eq!(
                     (csd.capacity_bytes, csd.crc),
-                    (Some(card.announced_bytes), Crc::Ok),
+                    (Some(card.announced_bytes), CrcStatus::Ok),
                     "{}",
                     card.name
                 );
             }
-            assert!(identity.cid.is_none_or(|cid| cid.crc == Crc::Ok), "{}", card.name);
+            assert!(identity.cid.is_none_or(|cid| cid.crc == CrcStatus::Ok), "{}", card.name);
         }
     }
 
@@ -261,7 +261,7 @@ mod tests {
                 let name = format!("sim:{}?announced_bytes={bytes}", archetype.name);
                 let Ok(spec) = crate::target_spec::parse(&name) else { continue };
                 let Some(csd) = identity(&spec.archetype).unwrap().csd else { continue };
-                assert_eq!((csd.capacity_bytes, csd.crc), (Some(bytes), Crc::Ok), "{name}");
+                assert_eq!((csd.capacity_bytes, csd.crc), (Some(bytes), CrcStatus::Ok), "{name}");
             }
         }
         let spec = crate::target_spec::parse("sim:constant?announced_bytes=8589938688").unwrap();
@@ -272,12 +272,19 @@ mod tests {
     /// Reads and writes until `minutes` of the card's clock have passed.
     fn work(card: &mut SimTarget, minutes: u64) {
         let block = 64 << 20;
-        card.plan(&Plan { depth: 1, block, path: Path::Direct, sync_each: false, own_buffers: false })
-            .unwrap();
+        card.plan(&LanePlan {
+            depth: 1,
+            block,
+            path: KernelPath::Direct,
+            sync_each: false,
+            own_buffers: false,
+        })
+        .unwrap();
         let mut done = Vec::new();
         for i in 0.. {
-            let direction = if i % 2 == 0 { Direction::Write } else { Direction::Read };
-            let io = Io { slot: 0, direction, offset: 0, len: block as u32, content: Content::Noise };
+            let direction = if i % 2 == 0 { IoDirection::Write } else { IoDirection::Read };
+            let io =
+                IoRequest { slot: 0, direction, offset: 0, len: block as u32, content: IoContent::Noise };
             card.submit(&io).unwrap();
             card.complete(1, &mut done).unwrap();
             if card.now() > minutes * 60_000_000_000 {

@@ -25,4 +25,4 @@ pub use archetype::{Archetype, archetypes, describe};
 pub use identify::identity;
 pub use state_file::StateError;
 pub use target::SimTarget;
-pub use target_spec::{Storage, TargetSpec};
+pub use target_spec::{CardStorage, TargetSpec};

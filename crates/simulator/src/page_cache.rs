@@ -3,8 +3,8 @@
 //! Just enough of Linux that buffered recipes show the card's sequential speeds; sizes are the rig's parameters.
 
 use crate::archetype::schema::{self, Archetype};
-use crate::card::Command;
-use crate::rig::Rig;
+use crate::card::CardCommand;
+use crate::rig::RiggedCard;
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ const IN_FLIGHT: u32 = 2;
 
 #[derive(Debug)]
 pub(crate) struct PageCache {
-    p: schema::Rig,
+    p: schema::TestRig,
     per_byte: f64,
     announced: u64,
     /// Written by the tool, not yet sent to the card.
@@ -50,7 +50,7 @@ impl PageCache {
     }
 
     /// A buffered write at `now`; returns when the tool may go on.
-    pub(crate) fn write(&mut self, rig: &mut Rig, now: f64, offset: u64, len: u64) -> f64 {
+    pub(crate) fn write(&mut self, rig: &mut RiggedCard, now: f64, offset: u64, len: u64) -> f64 {
         let mut now = rig.source(now, len) + len as f64 * self.per_byte;
         if self.gathered.end != offset {
             self.send_gathered(rig, now);
@@ -74,7 +74,7 @@ impl PageCache {
     }
 
     /// Sends all that is gathered; returns when the card has everything.
-    pub(crate) fn flush(&mut self, rig: &mut Rig, now: f64) -> f64 {
+    pub(crate) fn flush(&mut self, rig: &mut RiggedCard, now: f64) -> f64 {
         self.send_gathered(rig, now);
         let end = self.underway.back().map_or(now, |(end, _)| end.max(now));
         self.underway.clear();
@@ -83,7 +83,7 @@ impl PageCache {
     }
 
     /// A buffered read at `now`; returns when the tool has its bytes.
-    pub(crate) fn read(&mut self, rig: &mut Rig, now: f64, offset: u64, len: u64) -> f64 {
+    pub(crate) fn read(&mut self, rig: &mut RiggedCard, now: f64, offset: u64, len: u64) -> f64 {
         let range = offset..offset + len;
         let copied = len as f64 * self.per_byte;
         let continues = offset == self.next_read;
@@ -97,14 +97,14 @@ impl PageCache {
         ready.max(now) + copied
     }
 
-    fn read_alone(&mut self, rig: &mut Rig, now: f64, range: &Range<u64>) -> f64 {
+    fn read_alone(&mut self, rig: &mut RiggedCard, now: f64, range: &Range<u64>) -> f64 {
         self.ahead.clear();
         self.ahead_end = range.end;
         rig.transfer(now, command(false, range.start, range.end - range.start))
     }
 
     /// Keeps one piece more underway than the tool has asked for.
-    fn read_on(&mut self, rig: &mut Rig, now: f64, range: &Range<u64>) -> f64 {
+    fn read_on(&mut self, rig: &mut RiggedCard, now: f64, range: &Range<u64>) -> f64 {
         let goal = (range.end + self.p.read_ahead_bytes).min(self.announced);
         self.ahead_end = self.ahead_end.max(range.start);
         while self.ahead_end < goal {
@@ -134,14 +134,14 @@ impl PageCache {
         }
     }
 
-    fn send_gathered(&mut self, rig: &mut Rig, now: f64) {
+    fn send_gathered(&mut self, rig: &mut RiggedCard, now: f64) {
         let Range { start, end } = std::mem::replace(&mut self.gathered, 0..0);
         if end > start {
             self.send(rig, now, start, end - start);
         }
     }
 
-    fn send(&mut self, rig: &mut Rig, now: f64, offset: u64, len: u64) {
+    fn send(&mut self, rig: &mut RiggedCard, now: f64, offset: u64, len: u64) {
         let end = rig.transfer(now, command(true, offset, len));
         self.underway.push_back((end, len));
         self.underway_bytes += len;
@@ -177,6 +177,6 @@ impl PageCache {
     }
 }
 
-fn command(write: bool, offset: u64, len: u64) -> Command {
-    Command { write, offset, len, in_flight: IN_FLIGHT }
+fn command(write: bool, offset: u64, len: u64) -> CardCommand {
+    CardCommand { write, offset, len, in_flight: IN_FLIGHT }
 }

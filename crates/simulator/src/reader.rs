@@ -3,8 +3,8 @@
 //! CapacityTester#17 and rpi-imager#626. Errors, limits and times of a reader are in `rig`.
 
 use crate::archetype::schema::{self, StaleReads};
-use crate::chance::Chance;
-use crate::content::Found;
+use crate::chance::SeededChance;
+use crate::content::ReadContent;
 use std::ops::Range;
 
 /// Tells the choice of requests from what else a seed decides.
@@ -16,7 +16,7 @@ pub(crate) struct LyingReader {
     longest: u64,
     align: u64,
     flip_every: u64,
-    flips: Chance,
+    flips: SeededChance,
     stale: StaleReads,
     reads: u64,
     last: Range<u64>,
@@ -26,12 +26,12 @@ pub(crate) struct LyingReader {
 
 impl LyingReader {
     /// `None` for a reader whose answers are those of the card.
-    pub(crate) fn new(rig: &schema::Rig, seed: u64) -> Option<Self> {
+    pub(crate) fn new(rig: &schema::TestRig, seed: u64) -> Option<Self> {
         rig.misreads().then(|| LyingReader {
             longest: rig.repeat_bytes.unwrap_or(u64::MAX),
             align: rig.align_bytes.unwrap_or(1),
             flip_every: rig.flip_read_every,
-            flips: Chance::new(seed, FLIPPED),
+            flips: SeededChance::new(seed, FLIPPED),
             stale: rig.stale_reads,
             reads: 0,
             last: 0..0,
@@ -49,7 +49,7 @@ impl LyingReader {
     }
 
     /// Makes the card's answer to a read of `len` bytes the reader's; `answer` has its bytes where the reader keeps them.
-    pub(crate) fn distort(&mut self, found: &mut Found, len: u64, answer: Vec<u8>) {
+    pub(crate) fn distort(&mut self, found: &mut ReadContent, len: u64, answer: Vec<u8>) {
         let asked = found.offset..found.offset + len;
         let is_stale = match self.stale {
             StaleReads::None => false,

@@ -3,14 +3,14 @@
 //! the transfers are.
 
 use crate::archetype::schema::{self, Archetype};
-use crate::card::{Card, Command};
-use cardscope_model::random::Random;
+use crate::card::{CardCommand, CardModel};
+use cardscope_model::random::SeededRandom;
 use std::ops::Range;
 
 /// A card in its rig. Times are nanoseconds since it was put in.
 #[derive(Debug)]
-pub(crate) struct Rig {
-    pub(crate) card: Card,
+pub(crate) struct RiggedCard {
+    pub(crate) card: CardModel,
     overhead: f64,
     split: u64,
     /// Nanoseconds a byte of the measuring tool's own data source.
@@ -25,15 +25,15 @@ pub(crate) struct Rig {
     single_from: u64,
     /// Where the addresses end that the reader reaches on the card.
     reach: u64,
-    stall: Option<Stall>,
+    stall: Option<StallTimes>,
     /// Set once writes take so many times as long.
-    slow: Option<Slow>,
+    slow: Option<WriteSlowdown>,
     /// Somebody else who uses reader, bus or host now and then.
-    disturbance: Option<Disturbance>,
+    disturbance: Option<BusDisturbance>,
     /// Nanoseconds of a command that needs no flash.
     path: f64,
     /// Scatter of those.
-    jitter: Random,
+    jitter: SeededRandom,
 }
 
 /// Time of a command that needs no flash on a card whose file does not say: a few bytes on the bus and an interrupt of
@@ -45,7 +45,7 @@ const JITTER: f64 = 0.05;
 
 /// A card that has become slow at writing: what it would have done by itself, and what it does.
 #[derive(Debug, Clone, Copy)]
-struct Slow {
+struct WriteSlowdown {
     factor: f64,
     /// When the last command would have ended.
     by_itself: f64,
@@ -59,20 +59,20 @@ const LAST_SECTORS: u64 = 8;
 
 const SECTOR: u64 = 512;
 
-impl Rig {
+impl RiggedCard {
     pub(crate) fn new(a: &Archetype, seed: u64) -> Self {
-        Rig::around(Card::new(a, seed), a, seed)
+        RiggedCard::around(CardModel::new(a, seed), a, seed)
     }
 
     /// Puts the card into another rig.
     pub(crate) fn exchange(&mut self, a: &Archetype, seed: u64) {
-        let card = std::mem::replace(&mut self.card, Card::new(a, seed));
-        *self = Rig { slow: self.slow, ..Rig::around(card, a, seed) };
+        let card = std::mem::replace(&mut self.card, CardModel::new(a, seed));
+        *self = RiggedCard { slow: self.slow, ..RiggedCard::around(card, a, seed) };
         self.plain &= self.slow.is_none();
     }
 
-    fn around(card: Card, a: &Archetype, seed: u64) -> Self {
-        let schema::Rig {
+    fn around(card: CardModel, a: &Archetype, seed: u64) -> Self {
+        let schema::TestRig {
             overhead_s,
             split_bytes,
             host_source_mb_s,
@@ -81,7 +81,7 @@ impl Rig {
             last_sector_bug,
             ..
         } = a.rig;
-        Rig {
+        RiggedCard {
             card,
             overhead: overhead_s * 1e9,
             split: split_bytes.unwrap_or(u64::MAX),
@@ -103,11 +103,11 @@ impl Rig {
                 u64::MAX
             },
             reach: if a.reachable_bytes() < a.shown_bytes() { a.reachable_bytes() } else { u64::MAX },
-            stall: Stall::new(&a.faults),
+            stall: StallTimes::new(&a.faults),
             slow: None,
-            disturbance: Disturbance::new(&a.rig),
+            disturbance: BusDisturbance::new(&a.rig),
             path: 1e9 * if a.front.path_s > 0.0 { a.front.path_s } else { PATH_S },
-            jitter: Random::from_state(seed ^ 0x7069_6e67),
+            jitter: SeededRandom::from_state(seed ^ 0x7069_6e67),
         }
     }
 
@@ -121,12 +121,12 @@ impl Rig {
 
     pub(crate) fn slow_writes(&mut self, factor: f64) {
         self.plain = false;
-        self.slow = Some(Slow { factor, by_itself: 0.0, free: 0.0 });
+        self.slow = Some(WriteSlowdown { factor, by_itself: 0.0, free: 0.0 });
     }
 
     /// A command of the measuring tool at `now`; returns when it ends.
     #[inline]
-    pub(crate) fn command(&mut self, now: f64, command: Command) -> f64 {
+    pub(crate) fn command(&mut self, now: f64, command: CardCommand) -> f64 {
         if self.plain {
             return self.card.serve(now, command);
         }
@@ -150,7 +150,7 @@ impl Rig {
     }
 
     /// Why the reader fails a command by itself, where it does.
-    pub(crate) fn refusal(&self, command: &Command) -> Option<&'static str> {
+    pub(crate) fn refusal(&self, command: &CardCommand) -> Option<&'static str> {
         let end = command.offset + command.len;
         if end > self.reach {
             return Some("the reader reaches no such place of the card");
@@ -169,7 +169,7 @@ impl Rig {
     }
 
     /// A command whose data is there, through the reader.
-    pub(crate) fn transfer(&mut self, now: f64, command: Command) -> f64 {
+    pub(crate) fn transfer(&mut self, now: f64, command: CardCommand) -> f64 {
         let now = self.stall.as_mut().map_or(now, |stall| stall.pass(now));
         let arrival = now + self.overhead;
         if command.offset + command.len > self.reach || self.answers(&command) {
@@ -178,7 +178,7 @@ impl Rig {
         let (mut done, mut end) = (0, arrival);
         while done < command.len {
             let len = self.split.min(command.len - done);
-            end = self.card.serve(arrival, Command { offset: command.offset + done, len, ..command });
+            end = self.card.serve(arrival, CardCommand { offset: command.offset + done, len, ..command });
             done += len;
         }
         let end = match &mut self.slow {
@@ -189,7 +189,7 @@ impl Rig {
     }
 
     /// True where the reader's memory has all that is asked for; notes what it holds from now on.
-    fn answers(&mut self, command: &Command) -> bool {
+    fn answers(&mut self, command: &CardCommand) -> bool {
         let end = command.offset + command.len;
         if self.cache_bytes == 0 {
             return false;
@@ -207,7 +207,7 @@ impl Rig {
     }
 }
 
-impl Slow {
+impl WriteSlowdown {
     fn stretch(&mut self, now: f64, end: f64, write: bool) -> f64 {
         let own = (end - now.max(self.by_itself)).max(0.0);
         self.by_itself = end;
@@ -218,18 +218,18 @@ impl Slow {
 
 /// Times at which the card answers nothing. Times are nanoseconds since it was put in.
 #[derive(Debug, Clone, Copy)]
-struct Stall {
+struct StallTimes {
     every: u64,
     lasts: f64,
     ios: u64,
     until: f64,
 }
 
-impl Stall {
+impl StallTimes {
     /// `None` for a card that never stalls.
-    fn new(faults: &schema::Faults) -> Option<Self> {
-        let schema::Faults { stall_every_ios: every, stall_s, .. } = *faults;
-        (every > 0).then_some(Stall { every, lasts: stall_s * 1e9, ios: 0, until: 0.0 })
+    fn new(faults: &schema::CardFaults) -> Option<Self> {
+        let schema::CardFaults { stall_every_ios: every, stall_s, .. } = *faults;
+        (every > 0).then_some(StallTimes { every, lasts: stall_s * 1e9, ios: 0, until: 0.0 })
     }
 
     /// When a command begins that comes at `now`.
@@ -245,7 +245,7 @@ impl Stall {
 /// Somebody else on the same reader, bus or host: bursts of traffic at a fixed period, in which everything that goes
 /// through the rig takes longer, the shortest command included. Times are nanoseconds since the card was put in.
 #[derive(Debug, Clone, Copy)]
-struct Disturbance {
+struct BusDisturbance {
     every: f64,
     lasts: f64,
     /// What is left for us while a burst lasts: 0.05 to 1.
@@ -256,11 +256,11 @@ struct Disturbance {
     free: f64,
 }
 
-impl Disturbance {
+impl BusDisturbance {
     /// `None` where nobody disturbs.
-    fn new(rig: &schema::Rig) -> Option<Self> {
+    fn new(rig: &schema::TestRig) -> Option<Self> {
         let bursts = rig.disturb_every_s > 0.0 && rig.disturb_for_s > 0.0 && rig.disturb_share > 0.0;
-        bursts.then_some(Disturbance {
+        bursts.then_some(BusDisturbance {
             every: rig.disturb_every_s * 1e9,
             lasts: rig.disturb_for_s * 1e9,
             left: 1.0 - rig.disturb_share,
@@ -311,12 +311,12 @@ mod tests {
     use super::*;
     use crate::target_spec;
 
-    fn rig(overrides: &str) -> Rig {
-        Rig::new(&target_spec::parse(&format!("sim:constant?{overrides}")).unwrap().archetype, 1)
+    fn rig(overrides: &str) -> RiggedCard {
+        RiggedCard::new(&target_spec::parse(&format!("sim:constant?{overrides}")).unwrap().archetype, 1)
     }
 
-    fn read(offset: u64, len: u64) -> Command {
-        Command { write: false, offset, len, in_flight: 1 }
+    fn read(offset: u64, len: u64) -> CardCommand {
+        CardCommand { write: false, offset, len, in_flight: 1 }
     }
 
     #[test]
@@ -332,7 +332,7 @@ mod tests {
         assert!(time(read(16384, 32768)) > 1e6, "larger than its memory");
         assert!(time(read(0, 4096)) > 500_000.0, "pushed out");
         assert_eq!(time(read(0, 4096)), 100_000.0);
-        time(Command { write: true, ..read(0, 4096) });
+        time(CardCommand { write: true, ..read(0, 4096) });
         assert!(time(read(0, 4096)) > 500_000.0, "a write empties it");
     }
 
@@ -343,20 +343,20 @@ mod tests {
         let fails = |command| odd.refusal(&command).is_some();
         assert!(fails(read(bytes - 8 * 512, 1024)) && fails(read(bytes - 9 * 512, 1024)));
         assert!(!fails(read(bytes - 512, 512)) && !fails(read(bytes - 10 * 512, 1024)));
-        assert!(!fails(Command { write: true, ..read(bytes - 1024, 1024) }));
+        assert!(!fails(CardCommand { write: true, ..read(bytes - 1024, 1024) }));
         assert_eq!((odd.address(4096), odd.address((4 << 30) + 4096)), (4096, 4096));
         let sane = rig("");
         assert!(!sane.fails_some() && sane.address(bytes) == bytes);
     }
 
-    fn bursts() -> Disturbance {
-        let rig = schema::Rig {
+    fn bursts() -> BusDisturbance {
+        let rig = schema::TestRig {
             disturb_every_s: 10.0,
             disturb_for_s: 2.0,
             disturb_share: 0.75,
-            ..schema::Rig::default()
+            ..schema::TestRig::default()
         };
-        Disturbance::new(&rig).unwrap()
+        BusDisturbance::new(&rig).unwrap()
     }
 
     #[test]
@@ -378,6 +378,6 @@ mod tests {
 
     #[test]
     fn without_a_share_nobody_disturbs() {
-        assert!(Disturbance::new(&schema::Rig::default()).is_none());
+        assert!(BusDisturbance::new(&schema::TestRig::default()).is_none());
     }
 }

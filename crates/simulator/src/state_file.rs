@@ -2,10 +2,10 @@
 //! bytes, and a BLAKE3 of all of it at the end. Written beside its place and renamed, so that there is always a whole
 //! one.
 
-use crate::archetype::{Archetype, Fake, Faults};
+use crate::archetype::{Archetype, CardFaults, FakeCapacity};
 use crate::card::state::CardState;
-use crate::content::{ContentState, Counters, IoError, Medium, PAGE};
-use cardscope_files::{Draft, FileError, Folder, Use};
+use crate::content::{CardIoError, CardMedium, ContentState, FaultCounters, PAGE};
+use cardscope_files::{DraftFile, FileError, FileUse, ResolvedFolder};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -48,20 +48,20 @@ pub enum StateError {
 
 /// What card a state belongs to: all that decides where its content lies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Head {
+struct StateHead {
     name: String,
     bytes: u64,
     /// Absent where the seed decides nothing about the content.
     seed: Option<u64>,
-    fake: Fake,
-    faults: Faults,
+    fake: FakeCapacity,
+    faults: CardFaults,
 }
 
-impl Head {
+impl StateHead {
     fn new(card: &Archetype, seed: u64) -> Self {
         let faults = card.faults.of_content();
-        let seeded = card.fake != Fake::default() || !faults.none();
-        Head {
+        let seeded = card.fake != FakeCapacity::default() || !faults.none();
+        StateHead {
             name: card.name.clone(),
             bytes: card.announced_bytes,
             seed: seeded.then_some(seed),
@@ -71,8 +71,8 @@ impl Head {
     }
 
     /// In words, as far as it differs from `other`.
-    fn unlike(&self, other: &Head) -> String {
-        let Head { name, bytes, seed, .. } = self;
+    fn unlike(&self, other: &StateHead) -> String {
+        let StateHead { name, bytes, seed, .. } = self;
         match () {
             () if *name != other.name => format!("card {name}"),
             () if *bytes != other.bytes => format!("a card of {bytes} bytes"),
@@ -87,31 +87,31 @@ impl Head {
 
 /// What a file keeps beside the pages of bytes.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Saved<'a> {
+pub(crate) struct SavedState<'a> {
     pub(crate) content: ContentState<'a>,
     pub(crate) card: CardState,
-    pub(crate) counters: Counters,
+    pub(crate) counters: FaultCounters,
     /// The card's clock in nanoseconds.
     pub(crate) clock: f64,
 }
 
 /// Where a card will be saved: a folder that is held from before the work begins, and a name in it.
 #[derive(Debug)]
-pub(crate) struct Destination {
+pub(crate) struct StateDestination {
     path: PathBuf,
-    folder: Folder,
+    folder: ResolvedFolder,
     name: OsString,
 }
 
-impl Destination {
+impl StateDestination {
     /// Says early whether a state can be saved there, before hours of work depend on it. Fails if no file can be made
     /// in that folder, or what has the name is not a saved state.
-    pub(crate) fn new(path: &Path) -> Result<Destination, StateError> {
+    pub(crate) fn new(path: &Path) -> Result<StateDestination, StateError> {
         let claimed = || {
-            let (folder, name) = Folder::of_file(path)?;
-            let destination = Destination { path: path.to_owned(), folder, name };
+            let (folder, name) = ResolvedFolder::of_file(path)?;
+            let destination = StateDestination { path: path.to_owned(), folder, name };
             destination.there()?;
-            Draft::new(&destination.folder, None, 0o600)?;
+            DraftFile::new(&destination.folder, None, 0o600)?;
             Ok(destination)
         };
         claimed().map_err(|e| unwritable(path, &e))
@@ -121,12 +121,12 @@ impl Destination {
     pub(crate) fn save(
         &self,
         (archetype, seed): (&Archetype, u64),
-        saved: &Saved<'_>,
-        medium: &Medium,
+        saved: &SavedState<'_>,
+        medium: &CardMedium,
     ) -> Result<(), StateError> {
-        let head = Head::new(archetype, seed);
+        let head = StateHead::new(archetype, seed);
         let place = || {
-            let draft = Draft::new(&self.folder, self.there()?, 0o666)?;
+            let draft = DraftFile::new(&self.folder, self.there()?, 0o666)?;
             write(draft.file(), &head, saved, medium)?;
             draft.place(&self.name)
         };
@@ -148,8 +148,8 @@ fn unwritable(path: &Path, error: &FileError) -> StateError {
     StateError::Unwritable(path.display().to_string(), error.to_string())
 }
 
-fn write(file: &File, head: &Head, saved: &Saved<'_>, medium: &Medium) -> io::Result<()> {
-    let mut out = Hashed { inner: BufWriter::new(file), hash: blake3::Hasher::new() };
+fn write(file: &File, head: &StateHead, saved: &SavedState<'_>, medium: &CardMedium) -> io::Result<()> {
+    let mut out = HashedStream { inner: BufWriter::new(file), hash: blake3::Hasher::new() };
     out.write_all(MAGIC)?;
     out.write_all(&VERSION.to_le_bytes())?;
     part(&mut out, head)?;
@@ -181,16 +181,16 @@ pub(crate) fn load(
     archetype: &Archetype,
     seed: u64,
     budget: u64,
-) -> Result<(Medium, CardState, Counters, f64), StateError> {
+) -> Result<(CardMedium, CardState, FaultCounters, f64), StateError> {
     let name = path.display().to_string();
-    let file = cardscope_files::open(path, Use::Read)
+    let file = cardscope_files::open(path, FileUse::Read)
         .map_err(|e| StateError::Unreadable(name.clone(), e.to_string()))?;
-    let input = Hashed { inner: BufReader::new(file), hash: blake3::Hasher::new() };
-    let mut reader = Reader { path: name, input };
+    let input = HashedStream { inner: BufReader::new(file), hash: blake3::Hasher::new() };
+    let mut reader = StateReader { path: name, input };
     reader.opening()?;
-    reader.head(&Head::new(archetype, seed))?;
-    let Saved { content, card, counters, clock } = reader.part()?;
-    let mut medium = Medium::empty(archetype, seed, budget);
+    reader.head(&StateHead::new(archetype, seed))?;
+    let SavedState { content, card, counters, clock } = reader.part()?;
+    let mut medium = CardMedium::empty(archetype, seed, budget);
     if !medium.restore(content) {
         return Err(reader.damaged("its content belongs to another card"));
     }
@@ -205,12 +205,12 @@ pub(crate) fn other_engines(path: &Path) -> StateError {
     StateError::Damaged(path.display().to_string(), reason.to_owned())
 }
 
-struct Reader {
+struct StateReader {
     path: String,
-    input: Hashed<BufReader<File>>,
+    input: HashedStream<BufReader<File>>,
 }
 
-impl Reader {
+impl StateReader {
     fn opening(&mut self) -> Result<(), StateError> {
         let mut magic = [0; MAGIC.len()];
         if self.input.read_exact(&mut magic).is_err() || &magic != MAGIC {
@@ -222,8 +222,8 @@ impl Reader {
         }
     }
 
-    fn head(&mut self, wanted: &Head) -> Result<(), StateError> {
-        let found: Head = self.part()?;
+    fn head(&mut self, wanted: &StateHead) -> Result<(), StateError> {
+        let found: StateHead = self.part()?;
         if found == *wanted {
             return Ok(());
         }
@@ -241,13 +241,13 @@ impl Reader {
         postcard::from_bytes(&bytes).map_err(|e| self.damaged(&e.to_string()))
     }
 
-    fn pages(&mut self, medium: &mut Medium) -> Result<(), StateError> {
+    fn pages(&mut self, medium: &mut CardMedium) -> Result<(), StateError> {
         let count = u64::from_le_bytes(self.array()?);
         for _ in 0..count {
             let number = u64::from_le_bytes(self.array()?);
             let page: [u8; PAGE] = self.array()?;
             medium.put_page(number, &page).map_err(|error| match error {
-                IoError::Failed { reason, .. } | IoError::Gone { reason } => {
+                CardIoError::Failed { reason, .. } | CardIoError::Gone { reason } => {
                     StateError::Unreadable(self.path.clone(), reason)
                 }
             })?;
@@ -282,12 +282,12 @@ impl Reader {
 }
 
 /// Sums up what passes through.
-struct Hashed<T> {
+struct HashedStream<T> {
     inner: T,
     hash: blake3::Hasher,
 }
 
-impl<T: Write> Write for Hashed<T> {
+impl<T: Write> Write for HashedStream<T> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.inner.write(bytes)?;
         self.hash.update(&bytes[..written]);
@@ -299,7 +299,7 @@ impl<T: Write> Write for Hashed<T> {
     }
 }
 
-impl<T: Read> Read for Hashed<T> {
+impl<T: Read> Read for HashedStream<T> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(bytes)?;
         self.hash.update(&bytes[..read]);

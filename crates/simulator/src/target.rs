@@ -1,19 +1,20 @@
 //! A simulated card behind the `Target` trait, in virtual time: the clock jumps from completion to completion, so
 //! hours of a card's life pass in seconds and are the same each time for the same seed.
 
-use crate::archetype::Truth;
-use crate::card::Command;
-use crate::content::{Data, Found, IoError};
+use crate::archetype::CardTruth;
+use crate::card::CardCommand;
+use crate::content::{CardIoError, ReadContent, WrittenData};
 use crate::device::SimulatedDevice;
-use crate::identify::{self, Facts};
+use crate::identify::{self, SmartInputs};
 use crate::page_cache::PageCache;
-use crate::state_file::{Destination, StateError};
+use crate::state_file::{StateDestination, StateError};
 use crate::target_spec::{self, SpecError, TargetSpec};
-use cardscope_engine::content::{Content, Match};
+use cardscope_engine::content::{ContentMatch, IoContent};
 use cardscope_engine::target::{
-    Completion, Direction, Ended, Io, Plan, Region, Round, Target, TargetError, TargetInfo, place_area,
+    IoCompletion, IoDirection, IoRequest, IoRound, LanePlan, RoundIo, Target, TargetError, TargetInfo,
+    TargetRegion, place_area,
 };
-use cardscope_model::recipe::Path;
+use cardscope_model::recipe::KernelPath;
 use cardscope_model::units::Nanos;
 use cardscope_sd::nvme::SmartLog;
 use std::collections::VecDeque;
@@ -29,26 +30,26 @@ pub struct SimTarget {
     card: SimulatedDevice,
     page_cache: PageCache,
     now: Nanos,
-    plan: Plan,
-    slots: Vec<Slot>,
+    plan: LanePlan,
+    slots: Vec<ReadSlot>,
     /// In the order in which they end.
-    in_flight: VecDeque<Pending>,
+    in_flight: VecDeque<PendingIo>,
     /// Why I/Os in flight failed, by slot: few ever do.
     failed: Vec<(u32, Box<TargetError>)>,
     /// What a read found that nobody will look at.
-    unseen: Found,
+    unseen: ReadContent,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Pending {
+struct PendingIo {
     slot: u32,
     at: Nanos,
 }
 
 /// What a slot last read, and its memory once somebody asks for it.
 #[derive(Debug, Default)]
-struct Slot {
-    found: Found,
+struct ReadSlot {
+    found: ReadContent,
     bytes: Vec<u8>,
     /// True while the bytes of the last read are still to be made.
     unmade: bool,
@@ -74,11 +75,17 @@ impl SimTarget {
             page_cache: PageCache::new(a),
             now: nanos(card.clock),
             card,
-            plan: Plan { depth: 0, block: 0, path: Path::Direct, sync_each: false, own_buffers: false },
+            plan: LanePlan {
+                depth: 0,
+                block: 0,
+                path: KernelPath::Direct,
+                sync_each: false,
+                own_buffers: false,
+            },
             slots: Vec::new(),
             in_flight: VecDeque::new(),
             failed: Vec::new(),
-            unseen: Found::default(),
+            unseen: ReadContent::default(),
             info,
             spec,
         })
@@ -89,7 +96,7 @@ impl SimTarget {
     /// # Errors
     /// If the host cannot write the file; an older one of that name is then still there.
     pub fn save(&self, path: &std::path::Path) -> Result<(), StateError> {
-        self.card.save(&Destination::new(path)?)
+        self.card.save(&StateDestination::new(path)?)
     }
 
     /// Pulls the card out and saves it to where its name says (`save=FILE`). Dropping it does the same, but has
@@ -132,16 +139,16 @@ impl SimTarget {
     }
 
     /// What a probe should find.
-    pub fn truth(&self) -> &Truth {
+    pub fn truth(&self) -> &CardTruth {
         &self.spec.archetype.truth
     }
 
     /// When the I/O ends that is submitted now.
     #[inline(always)]
-    fn serve(&mut self, io: &Io) -> f64 {
+    fn serve(&mut self, io: &IoRequest) -> f64 {
         let now = time(self.now);
-        let (write, offset, len) = (io.direction == Direction::Write, io.offset, u64::from(io.len));
-        if self.plan.path == Path::Buffered && !(write && self.plan.sync_each) {
+        let (write, offset, len) = (io.direction == IoDirection::Write, io.offset, u64::from(io.len));
+        if self.plan.path == KernelPath::Buffered && !(write && self.plan.sync_each) {
             let (cache, rig) = (&mut self.page_cache, &mut self.card.rig);
             return if write {
                 cache.write(rig, now, offset, len)
@@ -150,7 +157,7 @@ impl SimTarget {
             };
         }
         let in_flight = self.in_flight.len() as u32 + 1;
-        let end = self.card.rig.command(now, Command { write, offset, len, in_flight });
+        let end = self.card.rig.command(now, CardCommand { write, offset, len, in_flight });
         if !write {
             return end;
         }
@@ -160,33 +167,35 @@ impl SimTarget {
 
     /// Notes what is written, or what the read found.
     #[inline(always)]
-    fn touch(&mut self, io: &Io) -> Option<Box<TargetError>> {
+    fn touch(&mut self, io: &IoRequest) -> Option<Box<TargetError>> {
         let result = match io.direction {
-            Direction::Write if io.content == Content::Buffer => return self.write_buffer(io),
-            Direction::Write => self.card.write(io.offset, u64::from(io.len), Data::described(io.content)),
-            Direction::Read if self.plan.own_buffers => self.look(io),
-            Direction::Read if self.card.reads_matter() => {
+            IoDirection::Write if io.content == IoContent::Buffer => return self.write_buffer(io),
+            IoDirection::Write => {
+                self.card.write(io.offset, u64::from(io.len), WrittenData::described(io.content))
+            }
+            IoDirection::Read if self.plan.own_buffers => self.look(io),
+            IoDirection::Read if self.card.reads_matter() => {
                 self.card.read(io.offset, u64::from(io.len), &mut self.unseen)
             }
-            Direction::Read => Ok(()),
+            IoDirection::Read => Ok(()),
         };
         result.err().map(|error| Box::new(error.of(io)))
     }
 
-    fn write_buffer(&mut self, io: &Io) -> Option<Box<TargetError>> {
+    fn write_buffer(&mut self, io: &IoRequest) -> Option<Box<TargetError>> {
         // What was read into the slot and never looked at may be written elsewhere all the same.
         let bytes = match self.made(io.slot) {
             Ok(slot) => std::mem::take(&mut slot.bytes),
             Err(error) => return Some(Box::new(error)),
         };
-        let data = Data::Bytes(&bytes[..io.len as usize]);
+        let data = WrittenData::Bytes(&bytes[..io.len as usize]);
         let result = self.card.write(io.offset, u64::from(io.len), data);
         self.slots[io.slot as usize].bytes = bytes;
         result.err().map(|error| Box::new(error.of(io)))
     }
 
     /// A slot whose memory holds what its last read found.
-    fn made(&mut self, slot: u32) -> Result<&mut Slot, TargetError> {
+    fn made(&mut self, slot: u32) -> Result<&mut ReadSlot, TargetError> {
         let found = self.slot_memory(slot)?;
         if std::mem::take(&mut found.unmade) {
             found.found.fill(&mut found.bytes);
@@ -195,7 +204,7 @@ impl SimTarget {
     }
 
     /// Keeps what the read found as it is now: a later write must not change it.
-    fn look(&mut self, io: &Io) -> Result<(), IoError> {
+    fn look(&mut self, io: &IoRequest) -> Result<(), CardIoError> {
         let slot = &mut self.slots[io.slot as usize];
         self.card.read(io.offset, u64::from(io.len), &mut slot.found)?;
         slot.unmade = true;
@@ -206,7 +215,7 @@ impl SimTarget {
         Ok(())
     }
 
-    fn slot_memory(&mut self, slot: u32) -> Result<&mut Slot, TargetError> {
+    fn slot_memory(&mut self, slot: u32) -> Result<&mut ReadSlot, TargetError> {
         let block = self.plan.block as usize;
         match self.slots.get_mut(slot as usize) {
             Some(found) if self.plan.own_buffers => {
@@ -219,14 +228,14 @@ impl SimTarget {
 
     /// What is wrong with an I/O that no card would take.
     #[cold]
-    fn refused(&self, io: &Io) -> TargetError {
+    fn refused(&self, io: &IoRequest) -> TargetError {
         let inside = io.offset.checked_add(u64::from(io.len)).is_some_and(|end| end <= self.info.bytes);
         let (reason, errno) = if inside {
             ("offset and length must be multiples of 512 bytes and not 0", libc::EINVAL)
         } else {
             ("beyond the end of the card", libc::ENOSPC)
         };
-        IoError::Failed { reason: reason.to_owned(), errno }.of(io)
+        CardIoError::Failed { reason: reason.to_owned(), errno }.of(io)
     }
 
     fn settle_writes(&mut self) {
@@ -241,7 +250,7 @@ impl SimTarget {
 
     /// Takes an I/O; returns when it ends, and why it failed. Fails if the card is gone.
     #[inline(always)]
-    fn take(&mut self, io: &Io) -> Result<(Nanos, Option<Box<TargetError>>), TargetError> {
+    fn take(&mut self, io: &IoRequest) -> Result<(Nanos, Option<Box<TargetError>>), TargetError> {
         let len = u64::from(io.len);
         let fits = io.offset.checked_add(len).is_some_and(|end| end <= self.info.bytes);
         let whole = (io.offset | len).is_multiple_of(SECTOR) && len != 0;
@@ -282,7 +291,7 @@ impl SimTarget {
     /// Carries an I/O out; returns when it ends, and why it failed. Always inline, as what it calls for each I/O: results
     /// that are returned through memory and copied at once stall the processor.
     #[inline(always)]
-    fn carry(&mut self, io: &Io) -> (Nanos, Option<Box<TargetError>>) {
+    fn carry(&mut self, io: &IoRequest) -> (Nanos, Option<Box<TargetError>>) {
         let end = self.serve(io);
         if end > self.card.vanishes_at {
             let at = nanos(self.card.vanishes_at).max(self.now);
@@ -295,7 +304,11 @@ impl SimTarget {
 
 /// Notes how an I/O of a round ended.
 #[inline]
-fn note_end(round: &mut Round, ended: Ended, failed: Option<Box<TargetError>>) -> Result<(), TargetError> {
+fn note_end(
+    round: &mut IoRound,
+    ended: RoundIo,
+    failed: Option<Box<TargetError>>,
+) -> Result<(), TargetError> {
     match failed.map(|error| *error) {
         None => round.ended.push(ended),
         Some(error @ TargetError::Io { .. }) => round.failed.push((ended, error)),
@@ -313,48 +326,48 @@ impl Target for SimTarget {
         self.now
     }
 
-    fn plan(&mut self, plan: &Plan) -> Result<(), TargetError> {
+    fn plan(&mut self, plan: &LanePlan) -> Result<(), TargetError> {
         self.await_all();
         self.plan = *plan;
         self.slots.clear();
         if plan.own_buffers {
-            self.slots.resize_with(plan.depth as usize, Slot::default);
+            self.slots.resize_with(plan.depth as usize, ReadSlot::default);
         }
         self.in_flight.reserve(plan.depth as usize);
         Ok(())
     }
 
     #[inline]
-    fn submit(&mut self, io: &Io) -> Result<(), TargetError> {
+    fn submit(&mut self, io: &IoRequest) -> Result<(), TargetError> {
         let (at, failed) = self.take(io)?;
         // The page cache may answer before the card has answered what came earlier: ends are kept in order.
         let at = self.in_flight.back().map_or(at, |last| last.at.max(at));
-        self.in_flight.push_back(Pending { slot: io.slot, at });
+        self.in_flight.push_back(PendingIo { slot: io.slot, at });
         self.failed.extend(failed.map(|error| (io.slot, error)));
         Ok(())
     }
 
     #[inline]
-    fn complete(&mut self, at_least: usize, done: &mut Vec<Completion>) -> Result<(), TargetError> {
+    fn complete(&mut self, at_least: usize, done: &mut Vec<IoCompletion>) -> Result<(), TargetError> {
         if let Some(last) = at_least.min(self.in_flight.len()).checked_sub(1) {
             self.pass_until(self.in_flight[last].at);
         }
         let mut gone = None;
         while let Some(first) = self.in_flight.front()
             && first.at <= self.now
-            && let Some(Pending { slot, at }) = self.in_flight.pop_front()
+            && let Some(PendingIo { slot, at }) = self.in_flight.pop_front()
         {
             let result = self.failure_of(slot).map_or(Ok(()), |error| Err(*error));
             if let Err(error @ TargetError::Gone { .. }) = &result {
                 gone = Some(error.clone());
             }
-            done.push(Completion { slot, at, result });
+            done.push(IoCompletion { slot, at, result });
         }
         gone.map_or(Ok(()), Err)
     }
 
     /// The same as `submit` and `complete`, without results that may be errors on the way.
-    fn round(&mut self, ios: &[Io], round: &mut Round) -> Result<(), TargetError> {
+    fn round(&mut self, ios: &[IoRequest], round: &mut IoRound) -> Result<(), TargetError> {
         round.begin();
         if let [io] = ios
             && self.in_flight.is_empty()
@@ -362,7 +375,7 @@ impl Target for SimTarget {
             let (at, failed) = self.take(io)?;
             round.taken = 1;
             self.pass_until(at);
-            return note_end(round, Ended { slot: io.slot, at }, failed);
+            return note_end(round, RoundIo { slot: io.slot, at }, failed);
         }
         for io in ios {
             self.submit(io)?;
@@ -374,10 +387,10 @@ impl Target for SimTarget {
         let mut noted = Ok(());
         while let Some(first) = self.in_flight.front()
             && first.at <= self.now
-            && let Some(Pending { slot, at }) = self.in_flight.pop_front()
+            && let Some(PendingIo { slot, at }) = self.in_flight.pop_front()
         {
             let failed = self.failure_of(slot);
-            noted = noted.and(note_end(round, Ended { slot, at }, failed));
+            noted = noted.and(note_end(round, RoundIo { slot, at }, failed));
         }
         noted
     }
@@ -390,7 +403,7 @@ impl Target for SimTarget {
         Ok(())
     }
 
-    fn discard(&mut self, range: Region) -> Result<(), TargetError> {
+    fn discard(&mut self, range: TargetRegion) -> Result<(), TargetError> {
         self.answers("discard")?;
         let end = range.start.saturating_add(range.len).min(self.info.bytes);
         let len = end.saturating_sub(range.start);
@@ -405,7 +418,7 @@ impl Target for SimTarget {
         self.card.clock = self.now as f64;
     }
 
-    fn area(&mut self, bytes: u64) -> Result<Region, TargetError> {
+    fn area(&mut self, bytes: u64) -> Result<TargetRegion, TargetError> {
         place_area(self.info.bytes, bytes)
     }
 
@@ -438,7 +451,7 @@ impl Target for SimTarget {
         let counters = self.card.rig.card.counters();
         let all = card.wear.as_ref().map_or(0, |w| u64::from(w.spare_blocks));
         let left = counters.spare_blocks.unwrap_or(all);
-        let facts = Facts {
+        let facts = SmartInputs {
             celsius: self.card.rig.card.celsius(now).unwrap_or(ambient),
             counters,
             heat: self.card.rig.card.heat_counters(now),
@@ -460,13 +473,13 @@ impl Target for SimTarget {
         self.made(slot).map(|found| found.bytes.as_mut_slice())
     }
 
-    fn compare(&mut self, slot: u32, expected: Content) -> Result<Match, TargetError> {
+    fn compare(&mut self, slot: u32, expected: IoContent) -> Result<ContentMatch, TargetError> {
         let found = match self.slots.get(slot as usize) {
             Some(found) if self.plan.own_buffers => found,
-            _ => return self.slot_memory(slot).map(|_| Match::Same),
+            _ => return self.slot_memory(slot).map(|_| ContentMatch::Same),
         };
         let bytes = (!found.bytes.is_empty()).then_some(found.bytes.as_slice());
-        Ok(found.found.first_difference(expected, bytes).map_or(Match::Same, Match::DiffersAt))
+        Ok(found.found.first_difference(expected, bytes).map_or(ContentMatch::Same, ContentMatch::DiffersAt))
     }
 }
 

@@ -2,9 +2,9 @@
 //! the archetype's file, bare where only one path ends in it, or one of the short words in `WORDS`.
 
 use crate::archetype::schema::DEFAULT_SEED;
-use crate::archetype::{Archetype, ArchetypeError, FakeKind, Truth};
+use crate::archetype::{Archetype, ArchetypeError, CardTruth, FakeKind};
 use crate::state_file::StateError;
-pub use cardscope_model::condition::{Condition, Origin};
+pub use cardscope_model::condition::{Condition, ConditionOrigin};
 use cardscope_model::named::nearest_first;
 use cardscope_model::units::parse_size;
 use cardscope_model::with_defaults;
@@ -38,7 +38,7 @@ pub struct TargetSpec {
     /// Seed of everything random about the card.
     pub seed: u64,
     /// Where its content comes from, lies and goes.
-    pub storage: Storage,
+    pub storage: CardStorage,
 }
 
 /// Why a target's name cannot be used.
@@ -91,7 +91,7 @@ pub fn apply(text: &str, card: Archetype, overrides: &str) -> Result<TargetSpec,
         text: text.to_owned(),
         archetype: card,
         seed: DEFAULT_SEED,
-        storage: Storage::default(),
+        storage: CardStorage::default(),
     };
     let pairs: Vec<_> = overrides.split('&').filter(|p| !p.is_empty()).collect();
     if pairs.is_empty() {
@@ -119,7 +119,7 @@ pub fn apply(text: &str, card: Archetype, overrides: &str) -> Result<TargetSpec,
     spec.archetype.check()?;
     announce(&mut spec.archetype, &before);
     demand_a_fake(&spec.archetype, overrides)?;
-    spec.archetype.truth = Truth::of(&spec.archetype, spec.seed);
+    spec.archetype.truth = CardTruth::of(&spec.archetype, spec.seed);
     Ok(spec)
 }
 
@@ -128,11 +128,11 @@ impl TargetSpec {
     pub fn condition(&self) -> Condition {
         let rig = &self.archetype.rig;
         let mut condition = Condition::default();
-        let mut set = |word, value: String| condition.set(word, value, Origin::Simulated);
+        let mut set = |word, value: String| condition.set(word, value, ConditionOrigin::Simulated);
         if self.archetype.thermal.is_some() {
             let cooling = match rig.cooling {
-                crate::archetype::Cooling::Active => "active",
-                crate::archetype::Cooling::Passive => "passive",
+                crate::archetype::CoolingKind::Active => "active",
+                crate::archetype::CoolingKind::Passive => "passive",
             };
             set("cooling", if rig.heat { cooling.to_owned() } else { "no heat".to_owned() });
             set("cooling_of", "card".to_owned());
@@ -154,7 +154,7 @@ const STARTS: [&str; 3] = ["factory", "filled", "used"];
 with_defaults! {
     /// Where a simulated card's content comes from, lies and goes.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub struct Storage {
+    pub struct CardStorage {
         /// A saved state to start from (`state=FILE`).
         pub load: Option<PathBuf> = None,
         /// Where the state is saved when the card is closed (`save=FILE`).
@@ -164,7 +164,7 @@ with_defaults! {
     }
 }
 
-impl Storage {
+impl CardStorage {
     /// Takes a word that is about files or memory, and says whether it was one.
     fn take(&mut self, key: &str, value: &str) -> Result<bool, SpecError> {
         let path = || match value {
@@ -378,7 +378,7 @@ mod tests {
             parse("sim:lexar-1tb-express?cooling=passive&host_source_mb_s=70").unwrap().condition();
         assert_eq!(condition.get("cooling"), Some("passive"));
         assert_eq!(condition.get("host_source_mb_s"), Some("70"));
-        assert_eq!(condition.origin("cooling"), Some(Origin::Simulated));
+        assert_eq!(condition.origin("cooling"), Some(ConditionOrigin::Simulated));
     }
 
     proptest::proptest! {

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a helper that fails ends its test, as an assertion does")]
 
 use cardscope_simulator::SimTarget;
-use cardscope_simulator::serve::{Job, Options, ServeError, Server};
+use cardscope_simulator::serve::{CardServer, ServeError, ServeJob, ServingOptions};
 use cardscope_simulator::target_spec;
 use serde_json::Value;
 use std::fs::{File, OpenOptions};
@@ -12,21 +12,21 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-fn job(names: &[&str], directory: &Path, timing: bool) -> Job {
+fn job(names: &[&str], directory: &Path, timing: bool) -> ServeJob {
     let cards = names.iter().map(|name| target_spec::parse(name).unwrap()).collect();
-    let options = if timing { Options::default() } else { Options::at_once() };
-    Job { cards, mount: Some(directory.to_owned()), nbd: None, options }
+    let options = if timing { ServingOptions::default() } else { ServingOptions::at_once() };
+    ServeJob { cards, mount: Some(directory.to_owned()), nbd: None, options }
 }
 
-fn try_start(name: &str, directory: &Path, timing: bool) -> Result<Server, ServeError> {
-    Server::start(&job(&[name], directory, timing))
+fn try_start(name: &str, directory: &Path, timing: bool) -> Result<CardServer, ServeError> {
+    CardServer::start(&job(&[name], directory, timing))
 }
 
-fn start(name: &str, directory: &Path, timing: bool) -> Server {
+fn start(name: &str, directory: &Path, timing: bool) -> CardServer {
     try_start(name, directory, timing).unwrap()
 }
 
-fn open(server: &Server, write: bool) -> File {
+fn open(server: &CardServer, write: bool) -> File {
     OpenOptions::new().read(true).write(write).open(&server.files()[0]).unwrap()
 }
 
@@ -178,7 +178,7 @@ fn several_cards_have_directories_of_their_own_and_know_nothing_of_each_other() 
     let directory = tempfile::tempdir().unwrap();
     let names = ["sim:constant", "sim:lexar-16g-c10", "sim:constant?announced_bytes=1MiB"];
     std::fs::create_dir(directory.path().join("lexar-16g-c10")).unwrap();
-    let served = Server::start(&job(&names, directory.path(), false)).unwrap();
+    let served = CardServer::start(&job(&names, directory.path(), false)).unwrap();
     let found: Vec<_> =
         ["constant", "lexar-16g-c10", "constant-2"].map(|n| directory.path().join(n).join("card")).into();
     assert_eq!(served.files(), found);
@@ -200,8 +200,9 @@ fn where_one_of_several_cannot_be_served_none_is() {
     let busy = directory.path().join("lexar-16g-c10");
     std::fs::create_dir(&busy).unwrap();
     std::fs::write(busy.join("film"), "kept").unwrap();
-    let error =
-        Server::start(&job(&["sim:constant", "sim:lexar-16g-c10"], directory.path(), false)).err().unwrap();
+    let error = CardServer::start(&job(&["sim:constant", "sim:lexar-16g-c10"], directory.path(), false))
+        .err()
+        .unwrap();
     assert!(error.is_refusal() && error.to_string().contains("not empty"), "{error}");
     assert!(!directory.path().join("constant").exists());
 }
@@ -229,7 +230,7 @@ fn a_card_that_vanishes_answers_no_device_and_a_failing_one_an_io_error() {
 fn serves_until_killed() {
     let Ok(directory) = std::env::var("CARDSCOPE_SERVE_UNTIL_KILLED") else { return };
     let _served =
-        Server::start(&job(&["sim:constant", "sim:constant"], Path::new(&directory), false)).unwrap();
+        CardServer::start(&job(&["sim:constant", "sim:constant"], Path::new(&directory), false)).unwrap();
     std::thread::sleep(Duration::from_secs(60));
 }
 
@@ -252,7 +253,7 @@ fn the_mounts_of_a_killed_server_are_cleared_by_the_next() {
     server.wait().unwrap();
     assert!(up, "the cards were not there within five seconds");
     assert!(cards.iter().all(|card| std::fs::metadata(card).is_err()), "dead mounts");
-    let served = Server::start(&job(&["sim:constant", "sim:constant"], directory.path(), false)).unwrap();
+    let served = CardServer::start(&job(&["sim:constant", "sim:constant"], directory.path(), false)).unwrap();
     assert!(cards.iter().all(|card| card.join("card").exists()));
     served.stop().unwrap();
     assert!(cards.iter().all(|card| std::fs::metadata(card).is_ok()));
@@ -266,10 +267,10 @@ fn a_start_that_is_refused_leaves_a_saved_state_as_it_was() {
     SimTarget::named(&name).unwrap().close().unwrap();
     let kept = std::fs::read(&state).unwrap();
     std::fs::write(folder.path().join("something"), "here").unwrap();
-    let error = Server::start(&job(&[&name], folder.path(), false)).err().unwrap().to_string();
+    let error = CardServer::start(&job(&[&name], folder.path(), false)).err().unwrap().to_string();
     assert!(error.contains("not empty"), "{error}");
     assert!(std::fs::read(&state).unwrap() == kept, "the card was never used");
-    let twice = Server::start(&job(&[&name, &name], folder.path(), false)).err().unwrap().to_string();
+    let twice = CardServer::start(&job(&[&name, &name], folder.path(), false)).err().unwrap().to_string();
     assert!(twice.contains("two cards"), "{twice}");
 }
 
@@ -279,7 +280,7 @@ fn a_card_that_is_still_open_is_unmounted_whatever_way_its_directory_is_named() 
     let (real, link) = (folder.path().join("real"), folder.path().join("link"));
     std::fs::create_dir(&real).unwrap();
     std::os::unix::fs::symlink(&real, &link).unwrap();
-    let served = Server::start(&job(&["sim:constant"], &link, false)).unwrap();
+    let served = CardServer::start(&job(&["sim:constant"], &link, false)).unwrap();
     let open = std::fs::File::open(real.join("card")).unwrap();
     served.stop().unwrap();
     assert!(std::fs::read_dir(&real).unwrap().next().is_none(), "nothing is mounted there any more");

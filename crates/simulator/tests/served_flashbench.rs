@@ -5,7 +5,7 @@
 
 #[allow(dead_code, reason = "the program of virtual time uses the rest")]
 mod common;
-use cardscope_simulator::serve::{Job, Options, Server};
+use cardscope_simulator::serve::{CardServer, ServeJob, ServingOptions};
 use cardscope_simulator::target_spec;
 use common::{GIB, KIB, MIB, card, drive, one, plan};
 use std::path::{Path, PathBuf};
@@ -16,14 +16,19 @@ const AU: u64 = 4 * MIB;
 /// Attempts that a busy machine is granted.
 const ATTEMPTS: usize = 3;
 
-fn serve(directory: &Path) -> Server {
-    let (mount, options) = (Some(directory.to_owned()), Options::default());
-    Server::start(&Job { cards: vec![target_spec::parse(LEXAR).unwrap()], mount, nbd: None, options })
-        .unwrap()
+fn serve(directory: &Path) -> CardServer {
+    let (mount, options) = (Some(directory.to_owned()), ServingOptions::default());
+    CardServer::start(&ServeJob {
+        cards: vec![target_spec::parse(LEXAR).unwrap()],
+        mount,
+        nbd: None,
+        options,
+    })
+    .unwrap()
 }
 
 /// What flashbench prints. Where its results go it opens for reading, too, which not every input can be.
-fn flashbench(server: &Server, arguments: &[&str]) -> String {
+fn flashbench(server: &CardServer, arguments: &[&str]) -> String {
     let mut command = Command::new("flashbench");
     command.args(arguments).args(["-o", "/dev/null"]).arg(&server.files()[0]).stdin(Stdio::null());
     let output = command.output().unwrap_or_else(|e| panic!("flashbench is needed for this test: {e}"));
@@ -50,19 +55,19 @@ fn value(text: &str) -> f64 {
 
 /// A line of `-a`: µs before, on and after a boundary.
 #[derive(Debug, Clone, Copy)]
-struct Line {
+struct AlignLine {
     boundary: u64,
     pre: f64,
     on: f64,
     post: f64,
 }
 
-impl Line {
-    fn parse(line: &str) -> Line {
+impl AlignLine {
+    fn parse(line: &str) -> AlignLine {
         let words: Vec<&str> = line.split_whitespace().collect();
         let after = |name: &str| words[words.iter().position(|w| *w == name).unwrap() + 1];
         let time = |name| value(after(name));
-        Line {
+        AlignLine {
             boundary: after("align").parse().unwrap(),
             pre: time("pre"),
             on: time("on"),
@@ -94,11 +99,11 @@ fn virtual_on(boundary: u64) -> f64 {
     least.iter().sum::<f64>() / 7.0
 }
 
-fn mean(lines: &[Line], of: impl Fn(&Line) -> f64) -> f64 {
+fn mean(lines: &[AlignLine], of: impl Fn(&AlignLine) -> f64) -> f64 {
     lines.iter().map(of).sum::<f64>() / lines.len() as f64
 }
 
-fn between(lines: &[Line], low: u64, high: u64) -> Vec<Line> {
+fn between(lines: &[AlignLine], low: u64, high: u64) -> Vec<AlignLine> {
     lines.iter().filter(|l| (low..=high).contains(&l.boundary)).copied().collect()
 }
 
@@ -110,10 +115,11 @@ fn flashbench_align_finds_page_and_erase_block_and_the_cards_own_times() {
     let mut seen = Vec::new();
     let found = (0..ATTEMPTS).any(|_| {
         let told = flashbench(&server, &["-a", "-b", "4096", "-c", "4"]);
-        let lines: Vec<Line> = told.lines().filter(|l| l.starts_with("align")).map(Line::parse).collect();
+        let lines: Vec<AlignLine> =
+            told.lines().filter(|l| l.starts_with("align")).map(AlignLine::parse).collect();
         let (blocks, pages) = (between(&lines, AU, 512 * MIB), between(&lines, 16 * KIB, 2 * MIB));
         let (within, on) = (between(&lines, 8 * KIB, 8 * KIB), mean(&blocks, |l| l.on));
-        let steps = [&within, &pages, &blocks].map(|group| mean(group, Line::step));
+        let steps = [&within, &pages, &blocks].map(|group| mean(group, AlignLine::step));
         println!(
             "steps {steps:.0?} µs; on a boundary of erase blocks {on:.0} µs, in virtual time {expected:.0}"
         );
@@ -134,7 +140,7 @@ fn virtual_open(n: u64, block: u64) -> f64 {
 }
 
 /// What `-O` prints for a block size.
-fn open_blocks(server: &Server, n: &str, block: &str, label: &str) -> f64 {
+fn open_blocks(server: &CardServer, n: &str, block: &str, label: &str) -> f64 {
     let told = flashbench(server, &["-O", "-e", "4194304", "-b", block, "--open-au-nr", n]);
     let line = told.lines().find(|l| l.starts_with(label)).unwrap_or_else(|| panic!("no {label} in {told}"));
     value(line.split_whitespace().nth(1).unwrap())

@@ -14,7 +14,7 @@ pub struct SizeTime {
 
 /// The best page among those tried.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Bend {
+pub struct PageBend {
     /// The page in bytes; `None` where the times are a straight line.
     pub page: Option<f64>,
     /// Probability of it among all that were tried.
@@ -47,7 +47,7 @@ const LEAST_EVIDENCE: f64 = 6.0;
 const BETTER: f64 = 0.5;
 
 /// Finds the page; `None` for fewer than five sizes.
-pub fn page(times: &[SizeTime]) -> Option<Bend> {
+pub fn page(times: &[SizeTime]) -> Option<PageBend> {
     if times.len() < 5 {
         return None;
     }
@@ -77,7 +77,7 @@ pub fn page(times: &[SizeTime]) -> Option<Bend> {
     let all: f64 = likelihood.iter().map(|l| (l - top).exp()).sum::<f64>() + (-top).exp();
     let found = likelihood[best] > LEAST_EVIDENCE;
     let confidence = if found { 1.0 } else { (-top).exp() } / all;
-    Some(Bend {
+    Some(PageBend {
         page: found.then_some(TRIED[best]),
         confidence,
         extra: if found { extras[best] } else { 0.0 },
@@ -86,7 +86,7 @@ pub fn page(times: &[SizeTime]) -> Option<Bend> {
 
 /// A fitted model.
 #[derive(Debug, Clone, Copy)]
-struct Fit {
+struct BendFit {
     fixed: f64,
     per_byte: f64,
     extra: f64,
@@ -95,7 +95,7 @@ struct Fit {
 
 /// Least squares, weighted, of a fixed time, a time a byte, an extra below the page and one for each cut of a page; no
 /// extra may be below 0.
-fn fit(times: &[SizeTime], page: Option<f64>) -> Option<Fit> {
+fn fit(times: &[SizeTime], page: Option<f64>) -> Option<BendFit> {
     let Some(page) = page else { return solve(times, &[]) };
     let below = |t: &SizeTime| f64::from(t.bytes < page);
     // Of writes one behind the other, those that are no whole pages begin and end inside one now and then.
@@ -108,7 +108,7 @@ fn fit(times: &[SizeTime], page: Option<f64>) -> Option<Fit> {
 
 /// A line that is less steep below `size` and has no step there: a controller whose own work grows with a write only from
 /// some size on is no page.
-fn bent(times: &[SizeTime], size: f64) -> Option<Fit> {
+fn bent(times: &[SizeTime], size: f64) -> Option<BendFit> {
     let short: Vec<f64> = times.iter().map(|t| (size - t.bytes).max(0.0) / 1024.0).collect();
     solve(times, &[&short])
 }
@@ -125,7 +125,7 @@ fn cut_ends(bytes: f64, page: f64) -> f64 {
 }
 
 /// Solves the weighted normal equations for a fixed time, a time a byte and up to two extras.
-fn solve(times: &[SizeTime], extras: &[&[f64]]) -> Option<Fit> {
+fn solve(times: &[SizeTime], extras: &[&[f64]]) -> Option<BendFit> {
     let n = 2 + extras.len();
     let row = |i: usize| {
         let mut row = vec![1.0, times[i].bytes / 1024.0];
@@ -150,7 +150,7 @@ fn solve(times: &[SizeTime], extras: &[&[f64]]) -> Option<Fit> {
     }
     let predicted = |i: usize| row(i).iter().zip(&found).map(|(x, c)| x * c).sum::<f64>();
     let misfit = times.iter().enumerate().map(|(i, t)| weight(t) * (t.seconds - predicted(i)).powi(2)).sum();
-    Some(Fit {
+    Some(BendFit {
         fixed: found[0],
         per_byte: found[1] / 1024.0,
         extra: found.get(2).copied().unwrap_or(0.0),
@@ -183,12 +183,12 @@ pub(crate) fn eliminate<R: AsRef<[f64]> + AsMut<[f64]> + Clone>(system: &mut [R]
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::random::Random;
+    use cardscope_model::random::SeededRandom;
 
     const SIZES_KIB: [f64; 11] = [1.0, 2.0, 4.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 96.0];
 
     fn card(page_kib: Option<f64>, extra_ms: f64, seed: u64) -> Vec<SizeTime> {
-        let mut random = Random::from_state(seed);
+        let mut random = SeededRandom::from_state(seed);
         let time = |kib: &f64| {
             let page = page_kib.unwrap_or(0.001);
             let cut = if *kib < page { 1.0 } else { cut_ends(*kib, page) };
@@ -213,7 +213,7 @@ mod tests {
         }
     }
 
-    fn page_of(kib: f64, seed: u64) -> Bend {
+    fn page_of(kib: f64, seed: u64) -> PageBend {
         page(&card(Some(kib), 0.5, seed)).unwrap()
     }
 
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn a_line_that_bends_without_a_step_has_no_page() {
         let of = |seed| {
-            let mut random = Random::from_state(seed);
+            let mut random = SeededRandom::from_state(seed);
             let time = |kib: &f64| {
                 let seconds = (2.04 + 0.388 * kib + 0.0865 * (kib - 4.0).max(0.0)) * 1e-3;
                 let noise = (0.005 * random.normal()).exp();

@@ -5,12 +5,12 @@
 //! correlation > 0.2).
 
 use crate::estimate::LEVEL;
-use cardscope_model::random::Random;
+use cardscope_model::random::SeededRandom;
 use cardscope_model::statistics::{quantile_of_sorted, sorted};
 
 /// How a bootstrap draws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Resampling {
+pub struct BootstrapPlan {
     /// Number of draws; 10 000 for what is printed (docs/reference/flash.md#comparing-two-cards).
     pub resamples: u32,
     /// Values drawn in one piece: 1 for independent ones, 3 where neighbours are alike.
@@ -20,11 +20,11 @@ pub struct Resampling {
 }
 
 /// 95 % interval of `statistic` over `values`; `None` for fewer than two values.
-pub fn interval95(values: &[f64], how: Resampling, statistic: impl Fn(&[f64]) -> f64) -> Option<[f64; 2]> {
+pub fn interval95(values: &[f64], how: BootstrapPlan, statistic: impl Fn(&[f64]) -> f64) -> Option<[f64; 2]> {
     if values.len() < 2 || how.resamples == 0 {
         return None;
     }
-    let mut random = Random::from_state(how.seed);
+    let mut random = SeededRandom::from_state(how.seed);
     let mut drawn = Vec::with_capacity(values.len());
     let found: Vec<f64> = (0..how.resamples)
         .map(|_| {
@@ -38,7 +38,7 @@ pub fn interval95(values: &[f64], how: Resampling, statistic: impl Fn(&[f64]) ->
 }
 
 /// Fills `drawn` with as many values as there are, in blocks that wrap around at the end.
-fn draw(values: &[f64], block: usize, random: &mut Random, drawn: &mut Vec<f64>) {
+fn draw(values: &[f64], block: usize, random: &mut SeededRandom, drawn: &mut Vec<f64>) {
     drawn.clear();
     while drawn.len() < values.len() {
         let start = random.index(values.len());
@@ -52,11 +52,11 @@ mod tests {
     use super::*;
     use cardscope_model::statistics::{mean, median};
 
-    const PLAIN: Resampling = Resampling { resamples: 2000, block: 1, seed: 1 };
+    const PLAIN: BootstrapPlan = BootstrapPlan { resamples: 2000, block: 1, seed: 1 };
 
     #[test]
     fn the_interval_of_a_mean_is_near_that_of_students_t() {
-        let mut random = Random::from_state(11);
+        let mut random = SeededRandom::from_state(11);
         let values: Vec<f64> = (0..100).map(|_| 50.0 + 5.0 * random.normal()).collect();
         let [low, high] = interval95(&values, PLAIN, |v| mean(v).unwrap()).unwrap();
         // 1.98 × 5 / √100 = 0.99 either side.
@@ -77,7 +77,7 @@ mod tests {
         let values: Vec<f64> = (0..60).map(|i| if (i / 10) % 2 == 0 { 600.0 } else { 280.0 }).collect();
         let width = |block| {
             let [low, high] =
-                interval95(&values, Resampling { block, ..PLAIN }, |v| mean(v).unwrap()).unwrap();
+                interval95(&values, BootstrapPlan { block, ..PLAIN }, |v| mean(v).unwrap()).unwrap();
             high - low
         };
         assert!(width(10) > 1.5 * width(1), "{} {}", width(10), width(1));

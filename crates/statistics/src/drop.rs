@@ -21,27 +21,27 @@ const SCATTER: f64 = 0.08;
 
 /// A chunk of a long write.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Chunk {
+pub struct WriteChunk {
     /// Bytes of it.
     pub bytes: f64,
     /// Seconds it took.
     pub seconds: f64,
 }
 
-impl Chunk {
+impl WriteChunk {
     /// Bytes per second.
     pub fn rate(&self) -> f64 {
         self.bytes / self.seconds
     }
 
-    fn plus(self, other: Chunk) -> Chunk {
-        Chunk { bytes: self.bytes + other.bytes, seconds: self.seconds + other.seconds }
+    fn plus(self, other: WriteChunk) -> WriteChunk {
+        WriteChunk { bytes: self.bytes + other.bytes, seconds: self.seconds + other.seconds }
     }
 }
 
 /// A fall.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Fall {
+pub struct SpeedFall {
     /// Bytes before it, to a fraction of a chunk.
     pub bytes: f64,
     /// Chunks before it, of those given.
@@ -55,10 +55,10 @@ pub struct Fall {
 }
 
 /// The first fall in a series that lasts to its end; `None` where there is none.
-pub fn fall(chunks: &[Chunk]) -> Option<Fall> {
+pub fn fall(chunks: &[WriteChunk]) -> Option<SpeedFall> {
     let joined = joining(chunks)?;
-    let units: Vec<Chunk> =
-        chunks.chunks(joined).filter_map(|c| c.iter().copied().reduce(Chunk::plus)).collect();
+    let units: Vec<WriteChunk> =
+        chunks.chunks(joined).filter_map(|c| c.iter().copied().reduce(WriteChunk::plus)).collect();
     let logs: Vec<f64> = units.iter().map(|c| c.rate().ln()).collect();
     let lower = |end: usize| is_lower(&logs[..end]);
     let last = logs.len();
@@ -70,12 +70,12 @@ pub fn fall(chunks: &[Chunk]) -> Option<Fall> {
 
 /// How many chunks must be joined for the units to scatter little, by the steps from one to the next: a fall is one
 /// step, and noise is many. `None` where the chunks are too few for that yet.
-fn joining(chunks: &[Chunk]) -> Option<usize> {
+fn joining(chunks: &[WriteChunk]) -> Option<usize> {
     let mut joined = 1;
     while chunks.len() / joined >= FEWEST + WINDOW {
         let logs: Vec<f64> = chunks
             .chunks_exact(joined)
-            .filter_map(|c| c.iter().copied().reduce(Chunk::plus))
+            .filter_map(|c| c.iter().copied().reduce(WriteChunk::plus))
             .map(|c| c.rate().ln())
             .collect();
         let steps: Vec<f64> = logs.windows(2).map(|w| w[1] - w[0]).collect();
@@ -96,7 +96,7 @@ fn is_lower(logs: &[f64]) -> bool {
 }
 
 /// The place that splits the series best into two levels, and within the chunk there what fits its time.
-fn locate(chunks: &[Chunk], units: &[Chunk], logs: &[f64], joined: usize) -> Option<Fall> {
+fn locate(chunks: &[WriteChunk], units: &[WriteChunk], logs: &[f64], joined: usize) -> Option<SpeedFall> {
     let cost = |part: &[f64]| {
         let level = median(part).unwrap_or(0.0);
         part.iter().map(|v| (v - level).abs()).sum::<f64>()
@@ -114,11 +114,11 @@ fn locate(chunks: &[Chunk], units: &[Chunk], logs: &[f64], joined: usize) -> Opt
     let whole: f64 = units[..at - 1].iter().map(|unit| unit.bytes).sum();
     let bytes = whole + edge(at - 1) + edge(at);
     let sigmas = (before / after).ln() / (1.25 * spread / (WINDOW as f64).sqrt());
-    Some(Fall { bytes, chunks: (at * joined).min(chunks.len()), before, after, sigmas })
+    Some(SpeedFall { bytes, chunks: (at * joined).min(chunks.len()), before, after, sigmas })
 }
 
 /// How much of a chunk went at the level before, by its time.
-fn fast_bytes(chunk: Chunk, before: f64, after: f64) -> f64 {
+fn fast_bytes(chunk: WriteChunk, before: f64, after: f64) -> f64 {
     let slow = chunk.bytes / after;
     let fast = chunk.bytes / before;
     (chunk.bytes * (slow - chunk.seconds) / (slow - fast)).clamp(0.0, chunk.bytes)
@@ -127,17 +127,17 @@ fn fast_bytes(chunk: Chunk, before: f64, after: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::random::Random;
+    use cardscope_model::random::SeededRandom;
 
     const MIB: f64 = 1048576.0;
 
-    fn series(levels: &[(usize, f64)], scatter: f64, seed: u64) -> Vec<Chunk> {
-        let mut random = Random::from_state(seed);
+    fn series(levels: &[(usize, f64)], scatter: f64, seed: u64) -> Vec<WriteChunk> {
+        let mut random = SeededRandom::from_state(seed);
         let bytes = 16.0 * MIB;
-        let chunk = |mb_s: &f64, random: &mut Random| {
+        let chunk = |mb_s: &f64, random: &mut SeededRandom| {
             let stall = if random.unit() < 0.05 { 3.0 } else { 1.0 };
             let rate = mb_s * 1e6 * (scatter * random.normal()).exp() / stall;
-            Chunk { bytes, seconds: bytes / rate }
+            WriteChunk { bytes, seconds: bytes / rate }
         };
         levels
             .iter()
@@ -174,8 +174,8 @@ mod tests {
         let mut all = series(&[(30, 80.0)], 0.0, 1_000_003);
         all.iter_mut().for_each(|c| c.seconds = c.bytes / 80e6);
         let mixed = 16.0 * MIB * (0.25 / 80e6 + 0.75 / 20e6);
-        all.push(Chunk { bytes: 16.0 * MIB, seconds: mixed });
-        all.extend((0..12).map(|_| Chunk { bytes: 16.0 * MIB, seconds: 16.0 * MIB / 20e6 }));
+        all.push(WriteChunk { bytes: 16.0 * MIB, seconds: mixed });
+        all.extend((0..12).map(|_| WriteChunk { bytes: 16.0 * MIB, seconds: 16.0 * MIB / 20e6 }));
         let found = fall(&all).unwrap();
         assert!((found.bytes / (30.25 * 16.0 * MIB) - 1.0).abs() < 0.002, "{found:?}");
     }

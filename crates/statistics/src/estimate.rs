@@ -85,7 +85,7 @@ fn sought(degrees: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::random::Random;
+    use cardscope_model::random::SeededRandom;
     use proptest::prelude::*;
 
     #[test]
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn ninety_five_of_a_hundred_intervals_hold_the_true_speed() {
-        let mut random = Random::from_state(3);
+        let mut random = SeededRandom::from_state(3);
         let held = (0..4000)
             .filter(|_| {
                 let runs: Vec<f64> = (0..5).map(|_| 20.0 + 0.4 * random.normal()).collect();

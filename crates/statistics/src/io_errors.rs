@@ -1,8 +1,8 @@
 //! What I/Os that failed under a probe say of the card, as a finding.
 
-use cardscope_model::finding::{Finding, Weight};
-use cardscope_model::report::Moved;
-use cardscope_model::units::Amount;
+use cardscope_model::finding::{Finding, FindingWeight};
+use cardscope_model::report::IoTotals;
+use cardscope_model::units::DataAmount;
 use cardscope_model::verify::{ErrorPattern, READER_ERRORS, ReaderFault};
 
 /// What the finding claims where the card may be the cause.
@@ -14,27 +14,27 @@ pub fn is_of_errors(finding: &Finding) -> bool {
 }
 
 /// What failed I/Os have in common; `when` ends the sentence, and the card's size is unknown for files.
-pub fn finding(moved: &Moved, card_bytes: Option<u64>, when: &str) -> Option<Finding> {
+pub fn finding(moved: &IoTotals, card_bytes: Option<u64>, when: &str) -> Option<Finding> {
     let pattern = moved.error_pattern(card_bytes);
     let (weight, sure, verdict, helps) = match pattern {
         ErrorPattern::None => return None,
         ErrorPattern::Occasional => (
-            Weight::Note,
+            FindingWeight::Note,
             0.7,
             format!("The card failed I/Os {when}, but not at the second try."),
             "Try another reader and another cable.",
         ),
         ErrorPattern::Frequent => (
-            Weight::Bad,
+            FindingWeight::Bad,
             0.95,
             format!("I/Os often failed {when}, and succeeded when they were repeated."),
             "Try another reader and another cable, then discard the card.",
         ),
         ErrorPattern::Reader(fault) => {
-            (Weight::Hint, 0.95, reader_fault(fault), "Try another reader and another cable.")
+            (FindingWeight::Hint, 0.95, reader_fault(fault), "Try another reader and another cable.")
         }
         ErrorPattern::Lasting => (
-            Weight::Bad,
+            FindingWeight::Bad,
             0.99,
             format!("The card failed I/Os {when}, twice each."),
             "Copy your data, then run `cardscope verify --full` to find the bad blocks.",
@@ -57,7 +57,10 @@ fn reader_fault(fault: ReaderFault) -> String {
     match fault {
         ReaderFault::Bus => "The bus loses commands all over the card: reader, cable or contacts.".to_owned(),
         ReaderFault::LongRequests(bytes) => {
-            format!("The reader fails requests of {}; small ones at the same places succeed.", Amount(bytes))
+            format!(
+                "The reader fails requests of {}; small ones at the same places succeed.",
+                DataAmount(bytes)
+            )
         }
         ReaderFault::LastSectors => {
             "Only the end fails: the reader announces more than the card has.".to_owned()
@@ -85,7 +88,7 @@ mod tests {
     fn weighed(io_errors: &[IoError]) -> Option<Finding> {
         let failed_once = io_errors.iter().filter(|error| error.recovered).count() as u64;
         let failed_twice = io_errors.len() as u64 - failed_once;
-        let mut moved = Moved::default();
+        let mut moved = IoTotals::default();
         moved.add_failed(IoCounts { ios: 1000, failed_once, failed_twice }, io_errors);
         finding(&moved, Some(1 << 30), "here")
     }
@@ -94,10 +97,10 @@ mod tests {
     fn what_failed_twice_or_too_often_speaks_against_the_card() {
         assert_eq!(weighed(&[]), None);
         let hint = weighed(&[failed(true)]).unwrap();
-        assert_eq!((hint.weight, hint.verdict.contains("second try")), (Weight::Note, true));
-        assert_eq!(weighed(&vec![failed(true); 50]).unwrap().weight, Weight::Bad);
+        assert_eq!((hint.weight, hint.verdict.contains("second try")), (FindingWeight::Note, true));
+        assert_eq!(weighed(&vec![failed(true); 50]).unwrap().weight, FindingWeight::Bad);
         let bad = weighed(&[failed(true), IoError { offset: 8192, ..failed(false) }]).unwrap();
-        assert_eq!(bad.weight, Weight::Bad);
+        assert_eq!(bad.weight, FindingWeight::Bad);
         assert!(bad.evidence.iter().any(|(_, value)| value.contains("8192")), "{bad:?}");
     }
 
@@ -105,7 +108,7 @@ mod tests {
     fn what_the_reader_explains_is_no_bad_finding_of_the_card() {
         let last = IoError { offset: (1 << 30) - 512, ..failed(false) };
         let found = weighed(&[last]).unwrap();
-        assert_eq!((found.weight, found.claim.as_str()), (Weight::Hint, READER_ERRORS));
+        assert_eq!((found.weight, found.claim.as_str()), (FindingWeight::Hint, READER_ERRORS));
         assert!(found.verdict.contains("Only the end"), "{found:?}");
     }
 }

@@ -34,7 +34,7 @@ const LEAST_DEVIATION: f64 = 0.004;
 
 /// One level.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Level {
+pub struct RunLevel {
     /// Its runs, by place in what was given, in that order.
     pub runs: Vec<usize>,
     /// What they say together.
@@ -45,12 +45,12 @@ pub struct Level {
 
 /// The levels of a test, fastest first.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Levels {
+pub struct RunLevels {
     /// One where the runs are alike.
-    pub levels: Vec<Level>,
+    pub levels: Vec<RunLevel>,
 }
 
-impl Levels {
+impl RunLevels {
     /// True where there is more than one.
     pub fn several(&self) -> bool {
         self.levels.len() > 1
@@ -58,7 +58,7 @@ impl Levels {
 }
 
 /// The levels of runs; `None` for no runs, or where one is not above 0.
-pub fn levels(values: &[f64]) -> Option<Levels> {
+pub fn levels(values: &[f64]) -> Option<RunLevels> {
     if values.is_empty() || values.iter().any(|v| !v.is_finite() || *v <= 0.0) {
         return None;
     }
@@ -72,14 +72,14 @@ pub fn levels(values: &[f64]) -> Option<Levels> {
         .unwrap_or_default();
     let groups = groups(&cuts, order.len()).into_iter().map(|(from, to)| &order[from..to]);
     let levels = groups.filter_map(|group| level(values, group)).collect();
-    Some(Levels { levels })
+    Some(RunLevels { levels })
 }
 
-fn level(values: &[f64], group: &[usize]) -> Option<Level> {
+fn level(values: &[f64], group: &[usize]) -> Option<RunLevel> {
     let mut runs = group.to_vec();
     runs.sort_unstable();
     let of: Vec<f64> = runs.iter().map(|i| values[*i]).collect();
-    Some(Level { estimate: estimate(&of)?, share: runs.len() as f64 / values.len() as f64, runs })
+    Some(RunLevel { estimate: estimate(&of)?, share: runs.len() as f64 / values.len() as f64, runs })
 }
 
 fn groups(cuts: &[usize], count: usize) -> Vec<(usize, usize)> {
@@ -139,7 +139,7 @@ fn tightest(logs: &[f64], groups: &[(usize, usize)]) -> f64 {
 
 /// What goes along with the level of a run and may put the card there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Companion {
+pub enum LevelCompanion {
     /// The fast runs come first: bytes written, a cache that ends.
     Order,
     /// The slow runs are the hot ones.
@@ -157,29 +157,29 @@ const TOGETHER: f64 = 0.7;
 
 /// What goes along with the levels: the temperature at which each run began, and single 4 KiB reads of the same run.
 pub fn companion(
-    levels: &Levels,
+    levels: &RunLevels,
     values: &[f64],
     start_c: &[Option<f64>],
     reads: &[Option<f64>],
-) -> Companion {
+) -> LevelCompanion {
     let (Some(fast), Some(slow)) = (levels.levels.first(), levels.levels.last()) else {
-        return Companion::Unknown;
+        return LevelCompanion::Unknown;
     };
-    let of = |level: &Level| level.runs.iter().filter_map(|run| *start_c.get(*run)?).collect::<Vec<f64>>();
+    let of = |level: &RunLevel| level.runs.iter().filter_map(|run| *start_c.get(*run)?).collect::<Vec<f64>>();
     if let (Some(cool), Some(hot)) = (median(&of(fast)), median(&of(slow)))
         && hot - cool > HOTTER_K
     {
-        return Companion::Heat;
+        return LevelCompanion::Heat;
     }
     let pairs: Vec<(f64, f64)> =
         values.iter().zip(reads).filter_map(|(v, r)| Some((v.ln(), (*r)?.ln()))).collect();
     if correlation(&pairs).is_some_and(|r| r > TOGETHER) {
-        return Companion::Cells;
+        return LevelCompanion::Cells;
     }
     let first_slow = slow.runs.first().copied().unwrap_or(0);
     match fast.runs.iter().all(|run| *run < first_slow) {
-        true => Companion::Order,
-        false => Companion::Unknown,
+        true => LevelCompanion::Order,
+        false => LevelCompanion::Unknown,
     }
 }
 
@@ -228,7 +228,7 @@ pub fn run_states(reads: &[Vec<f64>], writes: &[Vec<f64>]) -> Vec<RunState> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::random::Random;
+    use cardscope_model::random::SeededRandom;
     use proptest::prelude::*;
 
     /// docs/reference/reports.md#microsd-express-benchmarks, SEQ1G Q1T1 write with a fan, run 1 to 10.
@@ -254,10 +254,10 @@ mod tests {
         // RND4K Q1T1 read of the same runs.
         let reads = [38.0, 34.0, 33.0, 33.0, 10.0, 12.0, 14.0, 10.0, 12.0, 19.0].map(Some);
         let found = levels(&ADATA).unwrap();
-        assert_eq!(companion(&found, &ADATA, &[], &reads), Companion::Cells);
-        assert_eq!(companion(&found, &ADATA, &[], &[]), Companion::Order);
+        assert_eq!(companion(&found, &ADATA, &[], &reads), LevelCompanion::Cells);
+        assert_eq!(companion(&found, &ADATA, &[], &[]), LevelCompanion::Order);
         let hot = [30.0, 31.0, 32.0, 33.0, 60.0, 61.0, 62.0, 63.0, 64.0, 65.0].map(Some);
-        assert_eq!(companion(&found, &ADATA, &hot, &reads), Companion::Heat);
+        assert_eq!(companion(&found, &ADATA, &hot, &reads), LevelCompanion::Heat);
     }
 
     #[test]
@@ -292,7 +292,7 @@ mod tests {
     fn a_plain_card_has_one_level_in_99_of_100_sessions_whatever_their_length() {
         for cv in [0.02, 0.10, 0.20] {
             for count in [5, 6, 7, 8, 9, 10, 12, 15, 20] {
-                let mut random = Random::from_state(11 + count as u64);
+                let mut random = SeededRandom::from_state(11 + count as u64);
                 let mut session = || {
                     let runs: Vec<f64> = (0..count).map(|_| 100.0 * (cv * random.normal()).exp()).collect();
                     levels(&runs).unwrap().several()
@@ -308,7 +308,7 @@ mod tests {
         fn two_levels_that_are_far_apart_are_found_whatever_their_order(
             seed in 0u64..1000, fast in 2usize..6, ratio in 1.5..4.0f64,
         ) {
-            let mut random = Random::from_state(seed);
+            let mut random = SeededRandom::from_state(seed);
             let mut runs: Vec<f64> = (0..10)
                 .map(|i| if i < fast { 200.0 * ratio } else { 200.0 } * (0.02 * random.normal()).exp())
                 .collect();

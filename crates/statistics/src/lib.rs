@@ -24,4 +24,4 @@ pub mod stopping;
 pub mod usual;
 
 pub use estimate::{Estimate, estimate};
-pub use stopping::{Decision, Known, Precision};
+pub use stopping::{KnownMean, StopDecision, StopPrecision};

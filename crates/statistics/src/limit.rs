@@ -5,8 +5,8 @@
 //! happens to be as fast as a bus, how much of a read's time is spent on the way.
 
 use crate::ceiling;
-use cardscope_model::finding::{Finding, Weight};
-use cardscope_model::units::Speed;
+use cardscope_model::finding::{Finding, FindingWeight};
+use cardscope_model::units::SpeedMbS;
 
 /// No more is claimed of anything that rests on a few figures.
 const MOST_SURE: f64 = 0.99;
@@ -34,7 +34,7 @@ fn not_by_chance() -> f64 {
 
 /// What limits a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Limit {
+pub enum FigureLimit {
     /// The card itself.
     Card,
     /// The bus that it hangs on.
@@ -49,27 +49,29 @@ pub enum Limit {
     Host,
 }
 
-impl Limit {
+impl FigureLimit {
     /// As the subject of a sentence, and what helps.
     fn words(self) -> (&'static str, Option<&'static str>) {
         match self {
-            Limit::Card => ("the card", None),
-            Limit::Bus => {
+            FigureLimit::Card => ("the card", None),
+            FigureLimit::Bus => {
                 ("the bus", Some("Use a reader or slot with a faster bus before you judge the card."))
             }
-            Limit::Reader => ("the reader", Some("Use another reader or port before you judge the card.")),
-            Limit::Heat => ("heat", Some("Cool the card with a fan or a heat sink and measure again.")),
-            Limit::Load => {
+            FigureLimit::Reader => {
+                ("the reader", Some("Use another reader or port before you judge the card."))
+            }
+            FigureLimit::Heat => ("heat", Some("Cool the card with a fan or a heat sink and measure again.")),
+            FigureLimit::Load => {
                 ("other load", Some("Stop other programs on the card or its bus and measure again."))
             }
-            Limit::Host => ("this computer", Some("Run `cardscope doctor` and measure again.")),
+            FigureLimit::Host => ("this computer", Some("Run `cardscope doctor` and measure again.")),
         }
     }
 }
 
 /// The same test of the same card, or of one of its model, in another reader or computer.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Elsewhere {
+pub struct OtherRig {
     /// Reader, bus, board.
     pub rig: String,
     /// Its speed there in MB/s.
@@ -80,7 +82,7 @@ pub struct Elsewhere {
 
 /// A figure, and what is known around it.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Facts<'a> {
+pub struct LimitFacts<'a> {
     /// The test.
     pub what: String,
     /// Its speed in MB/s.
@@ -102,21 +104,21 @@ pub struct Facts<'a> {
     /// Share of the time in which tasks waited for a processor.
     pub starved_share: Option<f64>,
     /// What was measured in other rigs; only for reads, since writes depend on what was written before.
-    pub elsewhere: &'a [Elsewhere],
+    pub elsewhere: &'a [OtherRig],
 }
 
 /// What limits a figure, how sure that is from 0 to 1, and why.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Limited {
+pub struct LimitedFigure {
     /// What.
-    pub limit: Limit,
+    pub limit: FigureLimit,
     /// Its probability among all that were weighed.
     pub probability: f64,
     /// The facts that speak for it.
     pub evidence: Vec<(String, String)>,
 }
 
-impl Facts<'_> {
+impl LimitFacts<'_> {
     fn bus_share(&self) -> Option<f64> {
         ceiling::share(self.mb_s, self.bus_mb_s?).filter(|share| *share >= SAME)
     }
@@ -125,14 +127,14 @@ impl Facts<'_> {
         self.path_share.filter(|share| *share >= 0.5)
     }
 
-    fn faster_elsewhere(&self) -> Option<&Elsewhere> {
+    fn faster_elsewhere(&self) -> Option<&OtherRig> {
         let faster = self.elsewhere.iter().filter(|there| self.mb_s < SAME * there.mb_s);
         faster.max_by(|a, b| {
             (a.same_unit, a.mb_s).partial_cmp(&(b.same_unit, b.mb_s)).unwrap_or(std::cmp::Ordering::Equal)
         })
     }
 
-    fn same_elsewhere(&self) -> Option<&Elsewhere> {
+    fn same_elsewhere(&self) -> Option<&OtherRig> {
         self.elsewhere.iter().find(|there| (SAME..=1.0 / SAME).contains(&(self.mb_s / there.mb_s)))
     }
 
@@ -150,78 +152,85 @@ impl Facts<'_> {
         let promised = self.promised.clone().filter(|(_, mb_s)| self.mb_s < *mb_s);
         let elsewhere = || self.faster_elsewhere().map(|there| ("elsewhere".to_owned(), there.mb_s));
         let of = promised.or_else(elsewhere);
-        let of_all = of.map_or(String::new(), |(by, mb_s)| format!(" of {} ({by})", Speed(mb_s)));
-        format!("{} reaches {}{of_all}", self.what, Speed(self.mb_s))
+        let of_all = of.map_or(String::new(), |(by, mb_s)| format!(" of {} ({by})", SpeedMbS(mb_s)));
+        format!("{} reaches {}{of_all}", self.what, SpeedMbS(self.mb_s))
     }
 
     /// Every cause with its odds against a card of which nothing is known, and what speaks for it.
-    fn causes(&self) -> Vec<(Limit, f64, String, String)> {
+    fn causes(&self) -> Vec<(FigureLimit, f64, String, String)> {
         let mut all = Vec::new();
         let mut add =
             |limit, odds, what: &str, value: String| all.push((limit, odds, what.to_owned(), value));
         if let Some(there) = self.same_elsewhere() {
             add(
-                Limit::Card,
+                FigureLimit::Card,
                 not_by_chance(),
                 "as fast elsewhere",
-                format!("{} ({})", Speed(there.mb_s), there.rig),
+                format!("{} ({})", SpeedMbS(there.mb_s), there.rig),
             );
         } else {
-            add(Limit::Card, EVEN, "", String::new());
+            add(FigureLimit::Card, EVEN, "", String::new());
         }
         if let (Some(share), Some(carries)) = (self.bus_share(), self.bus_mb_s) {
             add(
-                Limit::Bus,
+                FigureLimit::Bus,
                 not_by_chance(),
                 "share of the bus",
-                format!("{:.0} % of {}", share * 100.0, Speed(carries)),
+                format!("{:.0} % of {}", share * 100.0, SpeedMbS(carries)),
             );
         }
         if let Some(share) = self.path() {
             let said = format!("{:.0} % of a read", share * 100.0);
-            add(Limit::Reader, share / (1.0 - share).max(1e-3), "command without flash access", said);
+            add(FigureLimit::Reader, share / (1.0 - share).max(1e-3), "command without flash access", said);
         }
         if let Some(there) = self.faster_elsewhere() {
             // Another unit of the model may hold other flash: as a logarithm, half of what the same unit says.
             let odds = if there.same_unit { not_by_chance() } else { not_by_chance().sqrt() };
             let whose = if there.same_unit { "this unit elsewhere" } else { "another unit elsewhere" };
             // Of a reader on a full bus nothing else need be slow.
-            let limit = if self.bus_share().is_some() { Limit::Bus } else { Limit::Reader };
-            add(limit, odds, whose, format!("{} ({})", Speed(there.mb_s), there.rig));
+            let limit = if self.bus_share().is_some() { FigureLimit::Bus } else { FigureLimit::Reader };
+            add(limit, odds, whose, format!("{} ({})", SpeedMbS(there.mb_s), there.rig));
         }
         let named = [
-            (self.is_hot, Limit::Heat, "heat", "slowed the card"),
-            (self.is_reader_hot, Limit::Reader, "reader or host controller", "overheats"),
-            (self.is_disturbed, Limit::Load, "other load", "slowed the test"),
+            (self.is_hot, FigureLimit::Heat, "heat", "slowed the card"),
+            (self.is_reader_hot, FigureLimit::Reader, "reader or host controller", "overheats"),
+            (self.is_disturbed, FigureLimit::Load, "other load", "slowed the test"),
         ];
         for (_, limit, what, value) in named.into_iter().filter(|(is_so, ..)| *is_so) {
             add(limit, NAMED, what, value.to_owned());
         }
         if let Some(share) = self.starved_share.filter(|share| *share >= LEAST_STARVED) {
             let said = format!("{:.0} % of the last ten seconds", share * 100.0);
-            add(Limit::Load, share / (1.0 - share).max(1e-3), "tasks waited for a processor", said);
+            add(FigureLimit::Load, share / (1.0 - share).max(1e-3), "tasks waited for a processor", said);
         }
         if let Some(state) = self.host {
-            add(Limit::Host, EVEN, "this computer", state.to_owned());
+            add(FigureLimit::Host, EVEN, "this computer", state.to_owned());
         }
         all
     }
 }
 
 /// What limits a figure; `None` where it promises no more than it gives.
-pub fn limit(facts: &Facts<'_>) -> Option<Limited> {
+pub fn limit(facts: &LimitFacts<'_>) -> Option<LimitedFigure> {
     facts.shortfall()?;
     let causes = facts.causes();
     // Facts for one cause multiply.
-    let odds = |limit: Limit| -> f64 {
+    let odds = |limit: FigureLimit| -> f64 {
         let of = causes.iter().filter(|cause| cause.0 == limit).map(|cause| cause.1);
         of.reduce(|a, b| a * b).unwrap_or(0.0)
     };
-    let each = [Limit::Card, Limit::Bus, Limit::Reader, Limit::Heat, Limit::Load, Limit::Host];
+    let each = [
+        FigureLimit::Card,
+        FigureLimit::Bus,
+        FigureLimit::Reader,
+        FigureLimit::Heat,
+        FigureLimit::Load,
+        FigureLimit::Host,
+    ];
     let sum: f64 = each.into_iter().map(odds).sum::<f64>() + UNKNOWN;
     let first = each.into_iter().reduce(|a, b| if odds(b) > odds(a) { b } else { a })?;
     let evidence = causes.iter().filter(|cause| cause.0 == first && !cause.2.is_empty());
-    Some(Limited {
+    Some(LimitedFigure {
         limit: first,
         probability: (odds(first) / sum).min(MOST_SURE),
         evidence: evidence.map(|cause| (cause.2.clone(), cause.3.clone())).collect(),
@@ -229,12 +238,12 @@ pub fn limit(facts: &Facts<'_>) -> Option<Limited> {
 }
 
 /// The same as findings, one for each limit: it tells the figure that falls short most, and names the others.
-pub fn findings(figures: &[Facts<'_>]) -> Vec<Finding> {
-    let mut all: Vec<(&Facts<'_>, f64, Limited)> =
+pub fn findings(figures: &[LimitFacts<'_>]) -> Vec<Finding> {
+    let mut all: Vec<(&LimitFacts<'_>, f64, LimitedFigure)> =
         figures.iter().filter_map(|facts| Some((facts, facts.shortfall()?, limit(facts)?))).collect();
     all.sort_by(|a, b| b.1.total_cmp(&a.1));
     let mut found: Vec<Finding> = Vec::new();
-    while let Some(&(_, _, Limited { limit, .. })) = all.first() {
+    while let Some(&(_, _, LimitedFigure { limit, .. })) = all.first() {
         let (same, others): (Vec<_>, Vec<_>) =
             all.into_iter().partition(|(_, _, found)| found.limit == limit);
         found.extend(finding(&same));
@@ -244,17 +253,18 @@ pub fn findings(figures: &[Facts<'_>]) -> Vec<Finding> {
 }
 
 /// The finding of figures that one thing limits, that which falls short most first.
-fn finding(same: &[(&Facts<'_>, f64, Limited)]) -> Option<Finding> {
+fn finding(same: &[(&LimitFacts<'_>, f64, LimitedFigure)]) -> Option<Finding> {
     let ((facts, _, found), others) = same.split_first()?;
     let (limits, helps) = found.limit.words();
     let also = others.iter().map(|(facts, _, found)| {
-        let value = format!("{} ({:.0} % sure)", Speed(facts.mb_s), found.probability * 100.0);
+        let value = format!("{} ({:.0} % sure)", SpeedMbS(facts.mb_s), found.probability * 100.0);
         (format!("also {}", facts.what), value)
     });
     let evidence: Vec<(String, String)> = found.evidence.iter().cloned().chain(also).collect();
     let verdict =
         format!("{}; {limits} limits it ({:.0} % sure).", facts.falls_short(), found.probability * 100.0);
-    let finding = Finding::new("limited-by", Weight::Note, found.probability, verdict).because_all(&evidence);
+    let finding =
+        Finding::new("limited-by", FindingWeight::Note, found.probability, verdict).because_all(&evidence);
     Some(match helps {
         Some(helps) => finding.advise(helps),
         None => finding,
@@ -265,51 +275,64 @@ fn finding(same: &[(&Facts<'_>, f64, Limited)]) -> Option<Finding> {
 mod tests {
     use super::*;
 
-    fn read(mb_s: f64) -> Facts<'static> {
-        Facts { what: "SEQ1M Q8T1 read".into(), mb_s, ..Facts::default() }
+    fn read(mb_s: f64) -> LimitFacts<'static> {
+        LimitFacts { what: "SEQ1M Q8T1 read".into(), mb_s, ..LimitFacts::default() }
     }
 
-    fn named(facts: &Facts<'_>) -> Option<(Limit, f64)> {
+    fn named(facts: &LimitFacts<'_>) -> Option<(FigureLimit, f64)> {
         limit(facts).map(|found| (found.limit, (found.probability * 100.0).round()))
     }
 
     #[test]
     fn a_card_as_fast_as_its_bus_is_limited_by_it_and_one_with_room_left_by_nothing() {
-        assert_eq!(named(&Facts { bus_mb_s: Some(90.0), ..read(88.0) }), Some((Limit::Bus, 95.0)));
-        assert_eq!(named(&Facts { bus_mb_s: Some(104.0), ..read(60.0) }), None);
+        assert_eq!(named(&LimitFacts { bus_mb_s: Some(90.0), ..read(88.0) }), Some((FigureLimit::Bus, 95.0)));
+        assert_eq!(named(&LimitFacts { bus_mb_s: Some(104.0), ..read(60.0) }), None);
     }
 
     #[test]
     fn a_card_below_its_mark_is_slow_itself_and_surer_so_where_another_reader_shows_the_same() {
-        let below = Facts { promised: Some(("V30".into(), 30.0)), ..read(12.0) };
-        assert_eq!(named(&below), Some((Limit::Card, 95.0)));
-        let same = [Elsewhere { rig: "another reader".into(), mb_s: 12.4, same_unit: true }];
-        let throttled = Facts { host: Some("throttled now"), ..below };
-        assert_eq!(named(&throttled), Some((Limit::Card, 49.0)), "a slow computer is as likely as the card");
-        assert_eq!(named(&Facts { elsewhere: &same, ..throttled }), Some((Limit::Card, 95.0)));
+        let below = LimitFacts { promised: Some(("V30".into(), 30.0)), ..read(12.0) };
+        assert_eq!(named(&below), Some((FigureLimit::Card, 95.0)));
+        let same = [OtherRig { rig: "another reader".into(), mb_s: 12.4, same_unit: true }];
+        let throttled = LimitFacts { host: Some("throttled now"), ..below };
+        assert_eq!(
+            named(&throttled),
+            Some((FigureLimit::Card, 49.0)),
+            "a slow computer is as likely as the card"
+        );
+        assert_eq!(named(&LimitFacts { elsewhere: &same, ..throttled }), Some((FigureLimit::Card, 95.0)));
     }
 
     #[test]
     fn a_unit_that_was_faster_elsewhere_has_a_slow_reader_and_another_unit_says_less() {
-        let faster = |same_unit| [Elsewhere { rig: "USB 5000 Mbit/s".into(), mb_s: 170.0, same_unit }];
-        assert_eq!(named(&Facts { elsewhere: &faster(true), ..read(88.0) }), Some((Limit::Reader, 95.0)));
-        assert_eq!(named(&Facts { elsewhere: &faster(false), ..read(88.0) }), Some((Limit::Reader, 82.0)));
-        let on_a_full_bus = Facts { bus_mb_s: Some(90.0), elsewhere: &faster(true), ..read(88.0) };
-        assert_eq!(named(&on_a_full_bus), Some((Limit::Bus, 99.0)), "nothing else need be slow there");
+        let faster = |same_unit| [OtherRig { rig: "USB 5000 Mbit/s".into(), mb_s: 170.0, same_unit }];
+        assert_eq!(
+            named(&LimitFacts { elsewhere: &faster(true), ..read(88.0) }),
+            Some((FigureLimit::Reader, 95.0))
+        );
+        assert_eq!(
+            named(&LimitFacts { elsewhere: &faster(false), ..read(88.0) }),
+            Some((FigureLimit::Reader, 82.0))
+        );
+        let on_a_full_bus = LimitFacts { bus_mb_s: Some(90.0), elsewhere: &faster(true), ..read(88.0) };
+        assert_eq!(named(&on_a_full_bus), Some((FigureLimit::Bus, 99.0)), "nothing else need be slow there");
     }
 
     #[test]
     fn a_read_that_is_spent_on_the_way_is_the_reader_s() {
-        assert_eq!(named(&Facts { path_share: Some(0.8), ..read(4.0) }), Some((Limit::Reader, 79.0)));
-        assert_eq!(named(&Facts { path_share: Some(0.2), ..read(4.0) }), None);
+        assert_eq!(
+            named(&LimitFacts { path_share: Some(0.8), ..read(4.0) }),
+            Some((FigureLimit::Reader, 79.0))
+        );
+        assert_eq!(named(&LimitFacts { path_share: Some(0.2), ..read(4.0) }), None);
     }
 
     #[test]
     fn each_figure_that_disappoints_has_its_limit_and_figures_of_one_limit_share_a_finding() {
-        let of = |what: &str, facts: Facts<'static>| Facts { what: what.into(), ..facts };
-        let small = of("RND4K Q1T1 read", Facts { path_share: Some(0.9), ..read(0.2) });
-        let full = of("SEQ1M Q1T1 read", Facts { bus_mb_s: Some(90.0), ..read(88.0) });
-        let writes = of("SEQ1M Q1T1 write", Facts { bus_mb_s: Some(90.0), ..read(84.0) });
+        let of = |what: &str, facts: LimitFacts<'static>| LimitFacts { what: what.into(), ..facts };
+        let small = of("RND4K Q1T1 read", LimitFacts { path_share: Some(0.9), ..read(0.2) });
+        let full = of("SEQ1M Q1T1 read", LimitFacts { bus_mb_s: Some(90.0), ..read(88.0) });
+        let writes = of("SEQ1M Q1T1 write", LimitFacts { bus_mb_s: Some(90.0), ..read(84.0) });
         let found = findings(&[full, writes, small]);
         let said: Vec<&str> = found.iter().map(|finding| finding.verdict.as_str()).collect();
         assert_eq!(
@@ -325,23 +348,23 @@ mod tests {
 
     #[test]
     fn a_computer_whose_tasks_wait_for_a_processor_is_blamed_by_how_long_they_wait() {
-        let below = Facts { promised: Some(("V30".into(), 30.0)), ..read(12.0) };
-        let starved = |share| named(&Facts { starved_share: Some(share), ..below.clone() });
-        assert_eq!(starved(0.9), Some((Limit::Load, 90.0)));
-        assert_eq!(starved(0.3).map(|found| found.0), Some(Limit::Card));
+        let below = LimitFacts { promised: Some(("V30".into(), 30.0)), ..read(12.0) };
+        let starved = |share| named(&LimitFacts { starved_share: Some(share), ..below.clone() });
+        assert_eq!(starved(0.9), Some((FigureLimit::Load, 90.0)));
+        assert_eq!(starved(0.3).map(|found| found.0), Some(FigureLimit::Card));
         assert_eq!(starved(0.05), named(&below));
     }
 
     #[test]
     fn heat_and_other_load_outweigh_a_slow_card_where_a_series_shows_them() {
-        let below = Facts { promised: Some(("V30".into(), 30.0)), ..read(12.0) };
-        assert_eq!(named(&Facts { is_hot: true, ..below.clone() }), Some((Limit::Heat, 95.0)));
-        assert_eq!(named(&Facts { is_disturbed: true, ..below }), Some((Limit::Load, 95.0)));
+        let below = LimitFacts { promised: Some(("V30".into(), 30.0)), ..read(12.0) };
+        assert_eq!(named(&LimitFacts { is_hot: true, ..below.clone() }), Some((FigureLimit::Heat, 95.0)));
+        assert_eq!(named(&LimitFacts { is_disturbed: true, ..below }), Some((FigureLimit::Load, 95.0)));
     }
 
     #[test]
     fn the_finding_names_the_figure_what_promises_more_and_how_sure_it_is() {
-        let hot = || Facts { is_hot: true, promised: Some(("V30".into(), 30.0)), ..read(12.0) };
+        let hot = || LimitFacts { is_hot: true, promised: Some(("V30".into(), 30.0)), ..read(12.0) };
         let found = findings(&[read(80.0), hot()]).swap_remove(0);
         assert_eq!(
             found.verdict,

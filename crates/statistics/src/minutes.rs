@@ -1,16 +1,16 @@
 //! Stalls of minutes: single writes or reads that last so long that programs look hung, as on a card that collects its
 //! garbage while it is written to (docs/reference/reports.md#lexar-review).
 
-use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::result::RunResult;
-use cardscope_model::units::{MINUTE_S, Wait};
+use cardscope_model::units::{MINUTE_S, WaitTime};
 
 /// The longest I/O, where it lasted a minute or more; `when` completes the sentence.
 pub fn finding(longest_s: f64, when: &str) -> Option<Finding> {
-    let finding = |verdict| Finding::new("stalled-for-minutes", Weight::Hint, 0.99, verdict);
+    let finding = |verdict| Finding::new("stalled-for-minutes", FindingWeight::Hint, 0.99, verdict);
     (longest_s.is_finite() && longest_s >= MINUTE_S).then(|| {
-        finding(format!("The card stalled for {} {when}.", Wait(longest_s)))
-            .because("longest I/O", Wait(longest_s))
+        finding(format!("The card stalled for {} {when}.", WaitTime(longest_s)))
+            .because("longest I/O", WaitTime(longest_s))
             .advise("Do not run a system from this card: programs hang for as long as it stalls.")
     })
 }

@@ -2,7 +2,7 @@
 
 /// How strongly places repeat at a period.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Periodic {
+pub struct PeriodStrength {
     /// The period.
     pub period: f64,
     /// Length of the mean of all phases as arrows: 1 where all have the same phase.
@@ -12,7 +12,7 @@ pub struct Periodic {
 }
 
 /// The strongest of some periods for some places; `None` for fewer than five places or no periods.
-pub fn strongest(places: &[f64], periods: &[f64]) -> Option<Periodic> {
+pub fn strongest(places: &[f64], periods: &[f64]) -> Option<PeriodStrength> {
     if places.len() < 5 {
         return None;
     }
@@ -23,7 +23,7 @@ pub fn strongest(places: &[f64], periods: &[f64]) -> Option<Periodic> {
             places.iter().map(|p| phase(p).sin_cos()).fold((0.0, 0.0), |s, v| (s.0 + v.0, s.1 + v.1));
         let strength = sin.hypot(cos) / n;
         let chance = ((-n * strength * strength).exp() * periods.len() as f64).min(1.0);
-        Periodic { period: *period, strength, chance }
+        PeriodStrength { period: *period, strength, chance }
     });
     // A multiple of a period shows too where places are few: of equally strong ones the largest says most.
     found.max_by(|a, b| {
@@ -35,7 +35,7 @@ pub fn strongest(places: &[f64], periods: &[f64]) -> Option<Periodic> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::random::Random;
+    use cardscope_model::random::SeededRandom;
 
     #[test]
     fn stalls_at_every_unit_are_periodic_and_stalls_anywhere_are_not() {
@@ -44,7 +44,7 @@ mod tests {
         let regular: Vec<f64> = (0..20).map(|i| mib(8.0 * f64::from(i) + 1.0)).collect();
         let found = strongest(&regular, &periods).unwrap();
         assert!(found.period == mib(8.0) && found.chance < 1e-6, "{found:?}");
-        let mut random = Random::from_state(3);
+        let mut random = SeededRandom::from_state(3);
         let anywhere: Vec<f64> = (0..20).map(|_| mib(1000.0) * random.unit()).collect();
         assert!(strongest(&anywhere, &periods).unwrap().chance > 0.01);
         assert_eq!(strongest(&[1.0], &periods), None);

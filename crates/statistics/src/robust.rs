@@ -31,14 +31,14 @@ const LEAST_SPREAD: f64 = 0.02;
 
 /// How much longer one kind of times is than another.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Shift {
+pub struct TimeShift {
     /// Logarithm of the ratio of the medians.
     pub log_ratio: f64,
     /// Its standard error.
     pub error: f64,
 }
 
-impl Shift {
+impl TimeShift {
     /// The ratio of the medians.
     pub fn ratio(&self) -> f64 {
         self.log_ratio.exp()
@@ -51,9 +51,9 @@ impl Shift {
 }
 
 /// The shift from `before` to `after`; `None` where one of them has no times.
-pub fn shift(before: &[f64], after: &[f64]) -> Option<Shift> {
+pub fn shift(before: &[f64], after: &[f64]) -> Option<TimeShift> {
     let (a, b) = (level(before)?, level(after)?);
-    Some(Shift { log_ratio: b.0 - a.0, error: a.1.hypot(b.1) })
+    Some(TimeShift { log_ratio: b.0 - a.0, error: a.1.hypot(b.1) })
 }
 
 /// Median of the logarithms and its standard error.
@@ -67,7 +67,7 @@ fn level(times: &[f64]) -> Option<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::random::Random;
+    use cardscope_model::random::SeededRandom;
 
     #[test]
     fn one_stall_does_not_move_the_median_deviation() {
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn the_deviation_is_that_of_a_normal_distribution_and_stalls_leave_it_alone() {
-        let mut random = cardscope_model::random::Random::from_state(3);
+        let mut random = cardscope_model::random::SeededRandom::from_state(3);
         let mut values: Vec<f64> = (0..20_000).map(|_| 5.0 + 2.0 * random.normal()).collect();
         values.iter_mut().step_by(100).for_each(|v| *v *= 100.0);
         let spread = deviation(&values, 5.0).unwrap();
@@ -86,7 +86,7 @@ mod tests {
     }
 
     fn times(n: usize, at: f64, seed: u64) -> Vec<f64> {
-        let mut random = Random::from_state(seed);
+        let mut random = SeededRandom::from_state(seed);
         (0..n)
             .map(|_| at * (0.08 * random.normal()).exp() * if random.unit() < 0.02 { 100.0 } else { 1.0 })
             .collect()

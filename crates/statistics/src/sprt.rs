@@ -7,7 +7,7 @@ use cardscope_model::statistics::median;
 
 /// Which of two hypotheses the observations speak for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum SprtVerdict {
     /// The first, usually "nothing special" or "the threshold is met".
     Null,
     /// The other one.
@@ -18,16 +18,16 @@ pub enum Verdict {
 
 /// The test itself: a sum of log-likelihood ratios between two bounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Sprt {
+pub struct SprtTest {
     sum: f64,
     lower: f64,
     upper: f64,
 }
 
-impl Sprt {
+impl SprtTest {
     /// A test that wrongly leaves the null hypothesis with probability `alpha` and wrongly keeps it with `beta`.
     pub fn new(alpha: f64, beta: f64) -> Self {
-        Sprt { sum: 0.0, lower: (beta / (1.0 - alpha)).ln(), upper: ((1.0 - beta) / alpha).ln() }
+        SprtTest { sum: 0.0, lower: (beta / (1.0 - alpha)).ln(), upper: ((1.0 - beta) / alpha).ln() }
     }
 
     /// Adds the log-likelihood ratio of an observation, alternative over null.
@@ -41,11 +41,11 @@ impl Sprt {
     }
 
     /// What it says now.
-    pub fn verdict(&self) -> Verdict {
+    pub fn verdict(&self) -> SprtVerdict {
         match self.sum {
-            s if s >= self.upper => Verdict::Alternative,
-            s if s <= self.lower => Verdict::Null,
-            _ => Verdict::Open,
+            s if s >= self.upper => SprtVerdict::Alternative,
+            s if s <= self.lower => SprtVerdict::Null,
+            _ => SprtVerdict::Open,
         }
     }
 
@@ -66,8 +66,8 @@ const LEAST_SPREAD: f64 = 0.02;
 
 /// Whether a rate is at least `threshold` (null) or at most 0.9 of it (alternative), from the rates of equal slices
 /// of time: normal in the logarithm, with a spread that stalls do not inflate.
-pub fn rate(slices: &[f64], threshold: f64) -> Sprt {
-    let mut test = Sprt::new(RATE_ERROR, RATE_ERROR);
+pub fn rate(slices: &[f64], threshold: f64) -> SprtTest {
+    let mut test = SprtTest::new(RATE_ERROR, RATE_ERROR);
     if threshold <= 0.0 {
         return test;
     }
@@ -86,38 +86,38 @@ pub fn rate(slices: &[f64], threshold: f64) -> Sprt {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::random::Random;
+    use cardscope_model::random::SeededRandom;
 
     #[test]
     fn two_slow_writes_of_a_probable_half_end_it_where_one_in_thirty_was_expected() {
         // docs/reference/flash.md#open-blocks: slow +2.81, fast -0.66, over at +4.6.
-        let mut test = Sprt::new(0.01, 0.01);
+        let mut test = SprtTest::new(0.01, 0.01);
         test.add_event(true, 0.03, 0.5);
-        assert!((test.sum - 2.813).abs() < 1e-3 && test.verdict() == Verdict::Open);
+        assert!((test.sum - 2.813).abs() < 1e-3 && test.verdict() == SprtVerdict::Open);
         test.add_event(false, 0.03, 0.5);
         assert!((test.sum - 2.813 + 0.663).abs() < 1e-3);
         test.add_event(true, 0.03, 0.5);
-        assert_eq!(test.verdict(), Verdict::Alternative);
+        assert_eq!(test.verdict(), SprtVerdict::Alternative);
     }
 
     #[test]
     fn a_rate_ten_percent_below_is_told_from_the_threshold_in_some_nine_slices() {
         // docs/reference/flash.md#marks-by-measuring: CV 10 %, about 9 slices; each error at most 1 % by design, here
         // within 3 %.
-        let mut random = Random::from_state(7);
+        let mut random = SeededRandom::from_state(7);
         let (mut wrong, mut slices) = (0, 0);
         for round in 0..1000 {
             let level = if round % 2 == 0 { 500.0 } else { 450.0 };
             let mut seen = Vec::new();
             let verdict = loop {
                 seen.push(level * (0.1 * random.normal()).exp());
-                let verdict = if seen.len() < 8 { Verdict::Open } else { rate(&seen, 500.0).verdict() };
-                if verdict != Verdict::Open || seen.len() > 200 {
+                let verdict = if seen.len() < 8 { SprtVerdict::Open } else { rate(&seen, 500.0).verdict() };
+                if verdict != SprtVerdict::Open || seen.len() > 200 {
                     break verdict;
                 }
             };
             slices += seen.len();
-            let right = if round % 2 == 0 { Verdict::Null } else { Verdict::Alternative };
+            let right = if round % 2 == 0 { SprtVerdict::Null } else { SprtVerdict::Alternative };
             wrong += usize::from(verdict != right);
         }
         assert!(wrong <= 30, "{wrong} of 1000 wrong");
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn nothing_seen_decides_nothing() {
-        assert_eq!(rate(&[], 500.0).verdict(), Verdict::Open);
+        assert_eq!(rate(&[], 500.0).verdict(), SprtVerdict::Open);
         assert!((rate(&[], 500.0).null_probability() - 0.5).abs() < 1e-12);
     }
 }

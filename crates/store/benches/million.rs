@@ -6,10 +6,10 @@
 //! verbs of such ones. `--tables FILE|URL FOLDER` writes one that is there as tables into an empty folder (docs/tables.md).
 
 use cardscope_model::card::CardFacts;
-use cardscope_model::condition::Origin;
-use cardscope_model::log::{Log, Tool};
+use cardscope_model::condition::ConditionOrigin;
+use cardscope_model::log::{CardLog, LogTool};
 use cardscope_model::result::ToolPrints;
-use cardscope_model::run::{Figure, Run};
+use cardscope_model::run::{Run, TestFigure};
 use cardscope_model::test_name::TestName;
 use cardscope_store::{Archive, NewSource};
 use std::collections::HashMap;
@@ -75,7 +75,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// Ten thousand files of one log with one run each.
 fn small_sources(place: &Path) -> Result<(), Box<dyn Error>> {
     let mut archive = Archive::open(place)?;
-    let logs: Vec<Log> = (0..10_000).map(|n| log(n % CARDS, n, 1)).collect();
+    let logs: Vec<CardLog> = (0..10_000).map(|n| log(n % CARDS, n, 1)).collect();
     let names: Vec<String> = (0..logs.len()).map(|n| format!("small {n}.log")).collect();
     let before = processor_seconds();
     let (time, ()) = timed(|| import(&mut archive, &names, &logs))?;
@@ -88,7 +88,7 @@ fn small_sources(place: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn import(archive: &mut Archive, names: &[String], logs: &[Log]) -> Result<(), Box<dyn Error>> {
+fn import(archive: &mut Archive, names: &[String], logs: &[CardLog]) -> Result<(), Box<dyn Error>> {
     let sources: Vec<NewSource<'_>> = names
         .iter()
         .zip(logs)
@@ -117,7 +117,7 @@ fn fill(place: &Path, runs: usize) -> Result<(), Box<dyn Error>> {
     let logs = runs / RUNS;
     let began = Instant::now();
     for first in (0..logs).step_by(1000) {
-        let some: Vec<Log> =
+        let some: Vec<CardLog> =
             (first..logs.min(first + 1000)).map(|n| log(n * CARDS / logs, n, RUNS)).collect();
         let names: Vec<String> = (first..first + some.len()).map(|n| format!("{n}.log")).collect();
         import(&mut archive, &names, &some)?;
@@ -183,9 +183,9 @@ fn print(what: &str, time: Duration, of: &str) {
 }
 
 /// The log of a card: half of them cooled, so that each card has two settings.
-fn log(card: usize, number: usize, runs: usize) -> Log {
-    let mut log = Log::new("bench");
-    log.tool = Some(Tool { name: "CrystalDiskMark".to_owned(), version: Some("8.0.4".to_owned()) });
+fn log(card: usize, number: usize, runs: usize) -> CardLog {
+    let mut log = CardLog::new("bench");
+    log.tool = Some(LogTool { name: "CrystalDiskMark".to_owned(), version: Some("8.0.4".to_owned()) });
     log.date = Some(format!("20{:02}-{:02}-{:02}", number % 26, number % 12 + 1, number % 28 + 1));
     log.card = CardFacts {
         brand: Some(format!("Brand {}", card % 40)),
@@ -195,7 +195,7 @@ fn log(card: usize, number: usize, runs: usize) -> Log {
     };
     let cooling = if number.is_multiple_of(2) { "active" } else { "passive" };
     for (word, value) in [("cooling", cooling), ("reader", "USB 3 reader"), ("bus_mode", "SDR104")] {
-        log.condition.set(word, value, Origin::Stated);
+        log.condition.set(word, value, ConditionOrigin::Stated);
     }
     log.runs = (1..=runs as u32).map(|run| log_run(card, number, run)).collect();
     log
@@ -209,13 +209,13 @@ fn log_run(card: usize, number: usize, run: u32) -> Run {
     Run { run, size_bytes: Some(1 << 30), loops: Some(5), results: results.collect(), ..Run::default() }
 }
 
-fn figure(test: &str, mb_s: f64) -> Figure {
+fn figure(test: &str, mb_s: f64) -> TestFigure {
     let name: TestName = test.parse().expect("the names above are names of tests");
-    Figure {
+    TestFigure {
         iops: Some(mb_s * 1e6 / name.pattern.block as f64),
         latency_us: Some(1e6 / mb_s),
         as_printed: Some(ToolPrints { value: (mb_s * 1000.0).round() / 1000.0, unit: "MB/s".to_owned() }),
-        ..Figure::of(name, mb_s)
+        ..TestFigure::of(name, mb_s)
     }
 }
 

@@ -4,12 +4,12 @@
 //! `cargo bench -p cardscope-store`; a folder as argument puts the file on another disk.
 
 use cardscope_model::condition::Condition;
-use cardscope_model::histogram::Histogram;
-use cardscope_model::result::{Sample, TemperatureC};
-use cardscope_model::series::Bucket;
+use cardscope_model::histogram::LatencyHistogram;
+use cardscope_model::result::{LoopSample, TemperatureC};
+use cardscope_model::series::SeriesBucket;
 use cardscope_model::session_file::FileRecipe;
 use cardscope_model::session_file::SampleRecord;
-use cardscope_model::test_name::{Op, Order, Pattern, TestName};
+use cardscope_model::test_name::{AccessPattern, IoOrder, TestName, TestOp};
 use cardscope_store::{Archive, RunStart, SessionStart};
 use std::error::Error;
 use std::path::Path;
@@ -94,21 +94,21 @@ fn start() -> SessionStart {
 
 /// A minute of random reads: 800 classes of latency, 60 seconds of course.
 fn sample(loop_index: u32) -> SampleRecord {
-    let mut histogram = Histogram::default();
+    let mut histogram = LatencyHistogram::default();
     (0..800).for_each(|i| histogram.record(80_000 + i * 1000));
-    let pattern = Pattern { order: Order::Random, block: 4096, queue: 1, threads: 1 };
-    let test = TestName { pattern, op: Op::Read };
+    let pattern = AccessPattern { order: IoOrder::Random, block: 4096, queue: 1, threads: 1 };
+    let test = TestName { pattern, op: TestOp::Read };
     SampleRecord {
         test_key: test.to_string(),
         test,
         step: None,
         loop_index,
-        sample: Sample {
+        sample: LoopSample {
             bytes: 1 << 30,
             ios: 1 << 18,
             nanos: 60_000_000_000,
             histogram,
-            series: (0..60).map(|at_s| Bucket { at_s, ..Bucket::default() }).collect(),
+            series: (0..60).map(|at_s| SeriesBucket { at_s, ..SeriesBucket::default() }).collect(),
             temperature_c: TemperatureC::default(),
             counted: true,
         },

@@ -17,19 +17,19 @@ pub(crate) struct OtherScheme(pub(crate) String);
 
 /// Where a server's database is.
 #[derive(Debug, Clone)]
-pub(crate) struct Address {
+pub(crate) struct DatabaseAddress {
     pub(crate) url: String,
 }
 
 /// An archive's place as it may be shown: an address without its password.
 pub fn shown(path: &Path) -> PathBuf {
-    match Address::of(path) {
+    match DatabaseAddress::of(path) {
         Ok(Some(address)) => address.shown(),
         _ => path.to_owned(),
     }
 }
 
-impl Address {
+impl DatabaseAddress {
     /// The address; `None` for the path of a file.
     ///
     /// # Errors
@@ -39,7 +39,7 @@ impl Address {
         let Some(scheme) = scheme(&text) else { return Ok(None) };
         let is_known = SCHEMES.iter().any(|known| known.eq_ignore_ascii_case(scheme));
         match path.to_str() {
-            Some(url) if is_known => Ok(Some(Address { url: url.to_owned() })),
+            Some(url) if is_known => Ok(Some(DatabaseAddress { url: url.to_owned() })),
             _ => Err(OtherScheme(scheme.to_owned())),
         }
     }
@@ -98,7 +98,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn shown(url: &str) -> String {
-        Address::of(Path::new(url)).unwrap().unwrap().shown().to_str().unwrap().to_owned()
+        DatabaseAddress::of(Path::new(url)).unwrap().unwrap().shown().to_str().unwrap().to_owned()
     }
 
     #[test]

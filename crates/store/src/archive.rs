@@ -1,11 +1,11 @@
 //! The archive as its users see it: blocking calls, one error type.
 
-use crate::address::Address;
+use crate::address::DatabaseAddress;
 use crate::archive_file::ArchiveFile;
-use crate::connection::{Connection, Durability, Outcome, statement, tree};
-use crate::record::{EndedHow, RunStart, SessionId, SessionStart, SessionSummary};
+use crate::connection::{Connection, Durability, SqlResult, statement, tree};
+use crate::record::{RunStart, SessionEnd, SessionId, SessionStart, SessionSummary};
 use crate::{ArchiveError, archive_file, postgres, read, sql, sqlite, write};
-use cardscope_model::report::{Header, Report};
+use cardscope_model::report::{Report, ReportHeader};
 use cardscope_model::result::RunResult;
 use cardscope_model::session_file::SampleRecord;
 use serde::Serialize;
@@ -23,7 +23,7 @@ const END_DIGITS: usize = 8;
 /// # Errors
 /// If it is the address of something that is neither, so that no file gets such a name, which may hold a password.
 pub fn is_server(path: &Path) -> Result<bool, ArchiveError> {
-    Ok(Address::of(path)?.is_some())
+    Ok(DatabaseAddress::of(path)?.is_some())
 }
 
 /// An open archive.
@@ -43,7 +43,7 @@ pub struct Archive {
     /// The file, where it is one: held until its connection is closed.
     _place: Option<ArchiveFile>,
     /// The server, where it is not a file.
-    server: Option<Address>,
+    server: Option<DatabaseAddress>,
     /// How long the server may be silent.
     answer: Duration,
     runtime: Runtime,
@@ -66,8 +66,8 @@ impl Archive {
     /// If the system refuses, the disk is full, the server cannot be reached, or what lies there is no archive, a
     /// damaged one, or one of a newer Cardscope; nothing is changed then.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ArchiveError> {
-        let server = Address::of(path.as_ref())?;
-        let path = server.as_ref().map_or_else(|| path.as_ref().to_owned(), Address::shown);
+        let server = DatabaseAddress::of(path.as_ref())?;
+        let path = server.as_ref().map_or_else(|| path.as_ref().to_owned(), DatabaseAddress::shown);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -141,7 +141,7 @@ impl Archive {
     pub fn finish<B: Serialize>(
         &mut self,
         session: SessionId,
-        how: EndedHow,
+        how: SessionEnd,
         document: &Report<B>,
     ) -> Result<(), ArchiveError> {
         self.end(session, how, tree(document), &document.header)
@@ -151,9 +151,9 @@ impl Archive {
     fn end(
         &mut self,
         session: SessionId,
-        how: EndedHow,
-        document: Outcome<Value>,
-        header: &Header,
+        how: SessionEnd,
+        document: SqlResult<Value>,
+        header: &ReportHeader,
     ) -> Result<(), ArchiveError> {
         self.write(async |c| write::session_end(c, session, how, document?, header).await)
             .map_err(|e| e.about(session))
@@ -214,7 +214,7 @@ impl Archive {
     /// Work that only reads, however firmly the last call wrote.
     pub(crate) fn read<T>(
         &mut self,
-        work: impl AsyncFnOnce(&mut Connection) -> Outcome<T>,
+        work: impl AsyncFnOnce(&mut Connection) -> SqlResult<T>,
     ) -> Result<T, ArchiveError> {
         self.call(self.durability, work)
     }
@@ -223,7 +223,7 @@ impl Archive {
     /// archive ([`Changes`](crate::Changes)) hear of it.
     pub(crate) fn write<T>(
         &mut self,
-        work: impl AsyncFnOnce(&mut Connection) -> Outcome<T>,
+        work: impl AsyncFnOnce(&mut Connection) -> SqlResult<T>,
     ) -> Result<T, ArchiveError> {
         let told = async |c: &mut Connection| {
             let done = work(c).await?;
@@ -236,7 +236,7 @@ impl Archive {
     pub(crate) fn call<T>(
         &mut self,
         durability: Durability,
-        work: impl AsyncFnOnce(&mut Connection) -> Outcome<T>,
+        work: impl AsyncFnOnce(&mut Connection) -> SqlResult<T>,
     ) -> Result<T, ArchiveError> {
         let mut connection = self.connected()?;
         let set = match durability == self.durability {

@@ -4,7 +4,7 @@
 //! <https://www.sqlite.org/fileformat2.html>, section 1.3.
 
 use crate::ArchiveError;
-use cardscope_files::{FileError, Folder, Identity, Use, is_plain, is_trusted};
+use cardscope_files::{FileError, FileIdentity, FileUse, ResolvedFolder, is_plain, is_trusted};
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
@@ -23,7 +23,7 @@ const HEADER: usize = 100;
 
 /// What was found at the archive's path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum ArchiveFileState {
     /// Nothing, or an empty file: an archive is to be made.
     Nothing,
     /// An archive, as far as its header tells.
@@ -43,17 +43,17 @@ pub(crate) fn default_path() -> Result<PathBuf, ArchiveError> {
 pub(crate) struct ArchiveFile {
     /// As named.
     path: PathBuf,
-    folder: Folder,
+    folder: ResolvedFolder,
     name: OsString,
     file: SharedFile,
-    found: Found,
+    found: ArchiveFileState,
 }
 
 /// Makes folder and file where they are not there, for this user alone, and looks at what is there. Nobody but root and
 /// this user may own or exchange anything of it, since SQLite opens and removes its files by their names.
 pub(crate) fn look(path: &Path) -> Result<ArchiveFile, ArchiveError> {
     let failed = |e| of_files(path, e);
-    let (folder, name) = Folder::make_for_file(path).map_err(failed)?;
+    let (folder, name) = ResolvedFolder::make_for_file(path).map_err(failed)?;
     folder.settled().map_err(failed)?;
     let file = open_or_create(&folder, &name).map_err(failed)?;
     let system = |e| ArchiveError::of_system(path, &e);
@@ -61,7 +61,8 @@ pub(crate) fn look(path: &Path) -> Result<ArchiveFile, ArchiveError> {
     if !is_trusted(about.uid()) {
         return Err(foreign(path, format!("it is owned by user {}", about.uid())));
     }
-    let mut place = ArchiveFile { path: path.to_owned(), folder, name, file, found: Found::Nothing };
+    let mut place =
+        ArchiveFile { path: path.to_owned(), folder, name, file, found: ArchiveFileState::Nothing };
     // Another process may be making it right now: what was empty before its head was missing is nothing yet, and a head
     // is held against what was there after it.
     let empty = place.bytes()?;
@@ -82,7 +83,7 @@ impl ArchiveFile {
     }
 
     /// What was there.
-    pub(crate) fn found(&self) -> Found {
+    pub(crate) fn found(&self) -> ArchiveFileState {
         self.found
     }
 
@@ -106,7 +107,7 @@ impl ArchiveFile {
     pub(crate) fn is_still_there(&self) -> Result<(), ArchiveError> {
         let system = |e| ArchiveError::of_system(&self.path, &e);
         let now = self.real().symlink_metadata().map_err(system)?;
-        if Identity::from(&now) != Identity::of(&*self.file).map_err(system)? {
+        if FileIdentity::from(&now) != FileIdentity::of(&*self.file).map_err(system)? {
             return Err(foreign(&self.path, "another file now has its name".to_owned()));
         }
         self.log_bytes().map(drop)
@@ -146,7 +147,7 @@ impl ArchiveFile {
 }
 
 /// Of several that meet an empty place one makes the file, and the others open that one.
-fn open_or_create(folder: &Folder, name: &OsStr) -> Result<SharedFile, FileError> {
+fn open_or_create(folder: &ResolvedFolder, name: &OsStr) -> Result<SharedFile, FileError> {
     match SharedFile::open(folder, name) {
         Err(e) if e.is_absent() => match SharedFile::create(folder, name) {
             Err(FileError::Io(e)) if e.kind() == ErrorKind::AlreadyExists => SharedFile::open(folder, name),
@@ -185,12 +186,12 @@ fn judge(
     path: &Path,
     (bytes, log): (u64, u64),
     header: Option<&[u8; HEADER]>,
-) -> Result<Found, ArchiveError> {
+) -> Result<ArchiveFileState, ArchiveError> {
     let not_ours = |what: String| Err(ArchiveError::NotAnArchive(path.to_owned(), what));
     let damaged = |reason: String| Err(ArchiveError::Damaged(path.to_owned(), reason));
     let Some(header) = header else {
         return match (bytes, log) {
-            (0, 0) => Ok(Found::Nothing),
+            (0, 0) => Ok(ArchiveFileState::Nothing),
             (0, log) => damaged(format!("the file is empty, but has a log of {log} bytes")),
             _ => not_ours(format!("a file of {bytes} bytes")),
         };
@@ -206,7 +207,7 @@ fn judge(
     if bytes < expected && log == 0 {
         return damaged(format!("only {bytes} of {expected} bytes"));
     }
-    Ok(Found::Archive)
+    Ok(ArchiveFileState::Archive)
 }
 
 fn number(header: &[u8; HEADER], at: usize) -> u64 {
@@ -229,7 +230,7 @@ fn pages(header: &[u8; HEADER]) -> u64 {
 // with them. So an archive that is open already is looked at through the descriptor that is there, and that one is closed
 // when the last one who uses it is done.
 
-static OPEN: Mutex<Vec<(Identity, Weak<File>)>> = Mutex::new(Vec::new());
+static OPEN: Mutex<Vec<(FileIdentity, Weak<File>)>> = Mutex::new(Vec::new());
 
 /// An archive's file. Dropped after SQLite has closed its own.
 #[derive(Debug)]
@@ -237,17 +238,17 @@ struct SharedFile(Option<Arc<File>>);
 
 impl SharedFile {
     /// Opens a file that is there.
-    fn open(folder: &Folder, name: &OsStr) -> Result<SharedFile, FileError> {
+    fn open(folder: &ResolvedFolder, name: &OsStr) -> Result<SharedFile, FileError> {
         let mut open = all();
-        let there = folder.look(name)?.as_ref().map(Identity::from);
+        let there = folder.look(name)?.as_ref().map(FileIdentity::from);
         let known = open.iter().find(|(identity, _)| Some(*identity) == there);
         if let Some(file) = known.and_then(|(_, file)| file.upgrade()) {
             return Ok(SharedFile(Some(file)));
         }
-        let file = match folder.open_file(name, Use::Write) {
+        let file = match folder.open_file(name, FileUse::Write) {
             // To be read only: the file system is, or the file is immutable.
             Err(FileError::Io(e)) if e.raw_os_error().is_some_and(is_read_only) => {
-                folder.open_file(name, Use::Read)
+                folder.open_file(name, FileUse::Read)
             }
             opened => opened,
         };
@@ -255,13 +256,13 @@ impl SharedFile {
     }
 
     /// Makes a new one, for this user alone.
-    fn create(folder: &Folder, name: &OsStr) -> Result<SharedFile, FileError> {
+    fn create(folder: &ResolvedFolder, name: &OsStr) -> Result<SharedFile, FileError> {
         let mut open = all();
         SharedFile::keep(folder.create(name, 0o600)?, &mut open)
     }
 
-    fn keep(file: File, open: &mut Vec<(Identity, Weak<File>)>) -> Result<SharedFile, FileError> {
-        let (identity, file) = (Identity::of(&file)?, Arc::new(file));
+    fn keep(file: File, open: &mut Vec<(FileIdentity, Weak<File>)>) -> Result<SharedFile, FileError> {
+        let (identity, file) = (FileIdentity::of(&file)?, Arc::new(file));
         open.retain(|(_, file)| file.strong_count() > 0);
         open.push((identity, Arc::downgrade(&file)));
         Ok(SharedFile(Some(file)))
@@ -285,6 +286,6 @@ impl Drop for SharedFile {
     }
 }
 
-fn all() -> MutexGuard<'static, Vec<(Identity, Weak<File>)>> {
+fn all() -> MutexGuard<'static, Vec<(FileIdentity, Weak<File>)>> {
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,6 +1,6 @@
 //! Files that hang on a card, a unit or a session: photographs, receipts, the maker's answer.
 
-use crate::connection::{Connection, Outcome, Row, Rows, composed, statement};
+use crate::connection::{Connection, RowBatch, SqlResult, SqlRow, composed, statement};
 use crate::events::exists;
 use crate::{Archive, ArchiveError, SessionId, hash, stamp};
 use cardscope_model::card::Attachment;
@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 /// On what a file hangs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Owner<'a> {
+pub enum AttachmentOwner<'a> {
     /// A card, by its name in the archive.
     Card(&'a str),
     /// A unit, by its hash.
@@ -55,14 +55,18 @@ const OF_CARD: &str = "SELECT hash, card_id, specimen_id, name, media_type, note
 
 impl Archive {
     /// Attaches a file; its hash. The same file under the same name hangs on one thing once.
-    pub fn attach(&mut self, to: Owner<'_>, file: &NewAttachment<'_>) -> Result<String, ArchiveError> {
+    pub fn attach(
+        &mut self,
+        to: AttachmentOwner<'_>,
+        file: &NewAttachment<'_>,
+    ) -> Result<String, ArchiveError> {
         let attach = async |c: &mut Connection| {
             exists(c, TABLES[to.index()], &to.name()).await?;
             store(c, to, file, &stamp::now()).await
         };
         self.write(attach).map_err(|e| match to {
-            Owner::Session(id) => e.about(id),
-            Owner::Card(id) | Owner::Unit(id) => e.about_card(id),
+            AttachmentOwner::Session(id) => e.about(id),
+            AttachmentOwner::Card(id) | AttachmentOwner::Unit(id) => e.about_card(id),
         })
     }
 
@@ -78,20 +82,20 @@ impl Archive {
     }
 }
 
-impl Owner<'_> {
+impl AttachmentOwner<'_> {
     fn name(&self) -> String {
         match self {
-            Owner::Card(id) | Owner::Unit(id) => (*id).to_owned(),
-            Owner::Session(id) => id.to_string(),
+            AttachmentOwner::Card(id) | AttachmentOwner::Unit(id) => (*id).to_owned(),
+            AttachmentOwner::Session(id) => id.to_string(),
         }
     }
 
     /// Which of [`TABLES`] it stands in.
     fn index(&self) -> usize {
         match self {
-            Owner::Card(_) => 0,
-            Owner::Unit(_) => 1,
-            Owner::Session(_) => 2,
+            AttachmentOwner::Card(_) => 0,
+            AttachmentOwner::Unit(_) => 1,
+            AttachmentOwner::Session(_) => 2,
         }
     }
 }
@@ -99,10 +103,10 @@ impl Owner<'_> {
 /// Stores a file and that it hangs there.
 pub(crate) async fn store(
     c: &mut Connection,
-    to: Owner<'_>,
+    to: AttachmentOwner<'_>,
     file: &NewAttachment<'_>,
     added_at: &str,
-) -> Outcome<String> {
+) -> SqlResult<String> {
     let hash = hash::of_bytes(file.bytes);
     if hangs_there(c, to, file.name, &hash).await? {
         return Ok(hash);
@@ -112,7 +116,7 @@ pub(crate) async fn store(
     let mut owners: [Option<String>; 3] = Default::default();
     owners[to.index()] = Some(to.name());
     let [card, specimen, session] = owners;
-    let mut rows = Rows::new(INSERT, "");
+    let mut rows = RowBatch::new(INSERT, "");
     rows.push([
         Uuid::now_v7().to_string().into(),
         (&hash).into(),
@@ -129,7 +133,7 @@ pub(crate) async fn store(
     Ok(hash)
 }
 
-async fn hangs_there(c: &mut Connection, to: Owner<'_>, name: &str, hash: &str) -> Outcome<bool> {
+async fn hangs_there(c: &mut Connection, to: AttachmentOwner<'_>, name: &str, hash: &str) -> SqlResult<bool> {
     let owner = TABLES[to.index()];
     let asked = format!("SELECT 1 FROM attached WHERE hash = $1 AND name = $2 AND {owner}_id = $3");
     let asked = composed(asked).bind(hash).bind(name).bind(to.name());
@@ -145,7 +149,7 @@ pub(crate) fn attached_to([card, unit]: &[Option<String>; 2]) -> AttachedTo {
     }
 }
 
-fn stored(row: &Row) -> Outcome<StoredAttachment> {
+fn stored(row: &SqlRow) -> SqlResult<StoredAttachment> {
     let owners: [Option<String>; 2] = [row.get(1)?, row.get(2)?];
     let file =
         Attachment { hash: row.get(0)?, name: row.get(3)?, media_type: row.get(4)?, note: row.get(5)? };

@@ -1,15 +1,15 @@
 //! The cards of the archive: listed, found, edited, put together.
 
-use crate::attachments::{self, NewAttachment, Owner};
-use crate::connection::{Connection, Outcome, Row, composed, found, statement};
-use crate::events::{self, Events, exists, prices};
-use crate::naming::Names;
+use crate::attachments::{self, AttachmentOwner, NewAttachment};
+use crate::connection::{Connection, SqlResult, SqlRow, composed, found, statement};
+use crate::events::{self, StoredEvents, exists, prices};
+use crate::naming::CardNames;
 use crate::resolver::{mark_stale, update_card, write_names};
 use crate::{Archive, ArchiveError, SessionId, read, stamp};
 use cardscope_model::archived::StoredCard;
-use cardscope_model::card::{CardFacts, Event};
+use cardscope_model::card::{CardEvent, CardFacts};
 use cardscope_model::condition::Condition;
-use cardscope_model::log::Log;
+use cardscope_model::log::CardLog;
 use cardscope_model::session_file::CardUnit;
 use serde::Deserialize;
 use serde_json::Value;
@@ -23,7 +23,7 @@ const CARDS: &str =
 
 /// What a session says of its card beside its runs.
 #[derive(Debug, Clone)]
-pub struct CardWord {
+pub struct CardStatement {
     /// The kind of the session: `bench`, `import`, a verb.
     pub kind: String,
     /// What was true of card and rig.
@@ -63,13 +63,13 @@ pub struct NewestDocument {
 
 /// What a verb or a log came to, without its runs.
 #[derive(Debug, Clone)]
-pub struct Conclusion {
+pub struct CardConclusion {
     /// The kind of the session: `import`, a verb.
     pub kind: String,
     /// The document of a verb.
     pub document: Option<Value>,
     /// What a log says.
-    pub log: Option<Log>,
+    pub log: Option<CardLog>,
 }
 
 impl Archive {
@@ -78,7 +78,7 @@ impl Archive {
     pub fn conclusions(
         &mut self,
         sessions: &[SessionId],
-    ) -> Result<HashMap<SessionId, Conclusion>, ArchiveError> {
+    ) -> Result<HashMap<SessionId, CardConclusion>, ArchiveError> {
         let ids: Vec<String> = sessions.iter().map(ToString::to_string).collect();
         let asked = "SELECT id, kind, document, log FROM session WHERE id";
         let all = self.read(async |c| c.all_of(asked, &ids, |row| Ok(conclusion(row).ok())).await)?;
@@ -95,7 +95,7 @@ impl Archive {
     }
 
     /// What the sessions of a card say of it beside their runs, oldest first.
-    pub fn card_words(&mut self, card: &str) -> Result<Vec<CardWord>, ArchiveError> {
+    pub fn card_words(&mut self, card: &str) -> Result<Vec<CardStatement>, ArchiveError> {
         self.read(async |c| c.all(statement(CARD_WORDS).bind(card), card_word).await)
     }
 
@@ -133,7 +133,7 @@ impl Archive {
                 "SELECT card_id, id FROM session WHERE card_id IS NOT NULL AND kind IN ({places}) \
                  ORDER BY started_at DESC, id DESC"
             ));
-            let read = |row: &Row| {
+            let read = |row: &SqlRow| {
                 let of_card = found.entry(row.get(0)?).or_default();
                 if of_card.len() < at_most {
                     of_card.push(row.parsed(1)?);
@@ -181,18 +181,18 @@ impl Archive {
         &mut self,
         id: &str,
         change: impl FnOnce(&mut CardFacts),
-        happened: &[Event],
+        happened: &[CardEvent],
         files: &[NewAttachment<'_>],
     ) -> Result<(), ArchiveError> {
         let edit = async |c: &mut Connection| {
             let mut facts = facts(c, id).await?;
             change(&mut facts);
             edit(c, id, &facts.without_serial()).await?;
-            let mut events = Events::default();
+            let mut events = StoredEvents::default();
             happened.iter().try_for_each(|event| events.add(id, None, event))?;
             events.write(c).await?;
             for file in files {
-                attachments::store(c, Owner::Card(id), file, &stamp::now()).await?;
+                attachments::store(c, AttachmentOwner::Card(id), file, &stamp::now()).await?;
             }
             Ok(())
         };
@@ -213,7 +213,7 @@ impl Archive {
 }
 
 /// All cards with what was last paid for them, in no order.
-pub(crate) async fn all(c: &mut Connection) -> Outcome<Vec<StoredCard>> {
+pub(crate) async fn all(c: &mut Connection) -> SqlResult<Vec<StoredCard>> {
     let prices = prices(c).await?;
     let mut cards = c.all(statement(CARDS), card).await?;
     for card in &mut cards {
@@ -223,12 +223,12 @@ pub(crate) async fn all(c: &mut Connection) -> Outcome<Vec<StoredCard>> {
     Ok(cards)
 }
 
-fn conclusion(row: &Row) -> Outcome<(SessionId, Conclusion)> {
+fn conclusion(row: &SqlRow) -> SqlResult<(SessionId, CardConclusion)> {
     let (kind, document, log) = (row.get(1)?, row.optional_json(2)?, row.optional_json(3)?);
-    Ok((row.parsed(0)?, Conclusion { kind, document, log }))
+    Ok((row.parsed(0)?, CardConclusion { kind, document, log }))
 }
 
-fn newest(row: &Row) -> Outcome<NewestDocument> {
+fn newest(row: &SqlRow) -> SqlResult<NewestDocument> {
     // A document that cannot be read says nothing, and keeps no other from being listed.
     let document = row.json(3).unwrap_or_default();
     Ok(NewestDocument { card_id: row.get(0)?, session: row.get(1)?, kind: row.get(2)?, document })
@@ -239,7 +239,7 @@ fn long_run(document: Option<String>) -> LongRun {
     document.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
 
-fn card_word(row: &Row) -> Outcome<CardWord> {
+fn card_word(row: &SqlRow) -> SqlResult<CardStatement> {
     let kind: String = row.get(0)?;
     let (idle_c, peak_c): (Option<f64>, Option<f64>) = (row.get(4)?, row.get(5)?);
     let (document, peak_c) = match kind.as_str() {
@@ -247,10 +247,10 @@ fn card_word(row: &Row) -> Outcome<CardWord> {
         _ => (row.optional_json(3)?, peak_c),
     };
     let temperatures = (idle_c, peak_c);
-    Ok(CardWord { kind, condition: row.json(1)?, identity: row.json(2)?, document, temperatures })
+    Ok(CardStatement { kind, condition: row.json(1)?, identity: row.json(2)?, document, temperatures })
 }
 
-fn card(row: &Row) -> Outcome<StoredCard> {
+fn card(row: &SqlRow) -> SqlResult<StoredCard> {
     Ok(StoredCard {
         id: row.get(0)?,
         title: row.get(1)?,
@@ -272,19 +272,19 @@ fn has_words(card: &StoredCard, words: &[&str]) -> bool {
     words.iter().all(|word| parts.iter().any(|part| part.contains(word)))
 }
 
-async fn facts(c: &mut Connection, id: &str) -> Outcome<CardFacts> {
+async fn facts(c: &mut Connection, id: &str) -> SqlResult<CardFacts> {
     c.one(statement("SELECT facts FROM card WHERE id = $1").bind(id), |row| row.json(0)).await
 }
 
 /// Stores facts anew; a card that nothing names keeps the title it has.
-async fn edit(c: &mut Connection, id: &str, facts: &CardFacts) -> Outcome<()> {
+async fn edit(c: &mut Connection, id: &str, facts: &CardFacts) -> SqlResult<()> {
     let called = statement("SELECT title FROM card WHERE id = $1").bind(id);
     let title: String = c.one(called, |row| row.get(0)).await?;
     update_card(c, id, facts, Some(&title)).await?;
-    write_names(c, Names::of(facts).map(|names| (id.to_owned(), names))).await
+    write_names(c, CardNames::of(facts).map(|names| (id.to_owned(), names))).await
 }
 
-async fn merge(c: &mut Connection, from: &str, into: &str) -> Outcome<()> {
+async fn merge(c: &mut Connection, from: &str, into: &str) -> SqlResult<()> {
     let mut known = facts(c, into).await?;
     known.complete_from(&facts(c, from).await?);
     edit(c, into, &known).await?;
@@ -298,7 +298,7 @@ async fn merge(c: &mut Connection, from: &str, into: &str) -> Outcome<()> {
 }
 
 /// Removes a card to which nothing refers any more but what was made of it.
-pub(crate) async fn forget(c: &mut Connection, id: &str) -> Outcome<()> {
+pub(crate) async fn forget(c: &mut Connection, id: &str) -> SqlResult<()> {
     for table in ["summary", "stale", "known_as"] {
         c.execute(composed(format!("DELETE FROM {table} WHERE card_id = $1")).bind(id)).await?;
     }

@@ -5,7 +5,7 @@
 //! is not held open by SQLite, which maps the index of the log into memory: where the file system becomes read-only, as
 //! a kernel makes one that is damaged, the next write to that memory would end the process.
 
-use crate::address::Address;
+use crate::address::DatabaseAddress;
 use crate::connection::CHANNEL;
 use crate::{ArchiveError, archive_file, postgres};
 use sqlx::postgres::{PgListener, PgPoolOptions};
@@ -40,41 +40,41 @@ const LEAST: Duration = Duration::from_secs(1);
 
 /// A watch over an archive. It may be moved to a thread of its own.
 #[derive(Debug)]
-pub struct Changes {
+pub struct ArchiveChanges {
     path: PathBuf,
-    watched: Watched,
+    watched: WatchedArchive,
     runtime: Runtime,
 }
 
 /// What is watched.
 #[derive(Debug)]
-enum Watched {
+enum WatchedArchive {
     /// A server, and when it was last heard of; nothing while it cannot be reached.
-    Server { address: Address, listening: Option<(PgListener, Instant)> },
+    Server { address: DatabaseAddress, listening: Option<(PgListener, Instant)> },
     /// A file, as it was; nothing where it may have changed since.
-    File(Option<State>),
+    File(Option<FilePairState>),
 }
 
 /// The file and its log. What is empty counts as not there: SQLite makes and removes an empty log for who only reads.
-type State = [Option<Written>; 2];
+type FilePairState = [Option<FileVersion>; 2];
 
 /// A file, its length, and when it was last written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Written {
+struct FileVersion {
     inode: u64,
     bytes: u64,
     at: SystemTime,
 }
 
-impl Changes {
+impl ArchiveChanges {
     /// Begins to watch an archive: what is written from now on is told. A file may not be there yet, and none is made; that
     /// it is there is a change.
     ///
     /// # Errors
     /// If the server cannot be reached, or what lies there is no archive.
     pub fn of(path: impl AsRef<Path>) -> Result<Self, ArchiveError> {
-        let server = Address::of(path.as_ref())?;
-        let path = server.as_ref().map_or_else(|| path.as_ref().to_owned(), Address::shown);
+        let server = DatabaseAddress::of(path.as_ref())?;
+        let path = server.as_ref().map_or_else(|| path.as_ref().to_owned(), DatabaseAddress::shown);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -82,16 +82,16 @@ impl Changes {
         let watched = match server {
             Some(address) => {
                 let listener = runtime.block_on(listen_within(&address, ANSWER))?;
-                Watched::Server { address, listening: Some((listener, Instant::now())) }
+                WatchedArchive::Server { address, listening: Some((listener, Instant::now())) }
             }
             None => {
                 if written(&path)?.is_some() {
                     archive_file::look(&path)?;
                 }
-                Watched::File(settled(&path)?)
+                WatchedArchive::File(settled(&path)?)
             }
         };
-        Ok(Changes { path, watched, runtime })
+        Ok(ArchiveChanges { path, watched, runtime })
     }
 
     /// Waits until sessions or cards were changed, at most so long; true if they were. Changes that follow each other
@@ -103,23 +103,25 @@ impl Changes {
     pub fn wait(&mut self, at_most: Duration) -> Result<bool, ArchiveError> {
         let until = Instant::now() + at_most;
         match &mut self.watched {
-            Watched::File(known) => look(&self.path, known, until),
-            Watched::Server { address, listening } => self.runtime.block_on(hear(address, listening, until)),
+            WatchedArchive::File(known) => look(&self.path, known, until),
+            WatchedArchive::Server { address, listening } => {
+                self.runtime.block_on(hear(address, listening, until))
+            }
         }
     }
 }
 
-impl Drop for Changes {
+impl Drop for ArchiveChanges {
     fn drop(&mut self) {
         // A listener says farewell by a task, which needs the runtime.
         let _within = self.runtime.enter();
-        if let Watched::Server { listening, .. } = &mut self.watched {
+        if let WatchedArchive::Server { listening, .. } = &mut self.watched {
             drop(listening.take());
         }
     }
 }
 
-fn look(path: &Path, known: &mut Option<State>, until: Instant) -> Result<bool, ArchiveError> {
+fn look(path: &Path, known: &mut Option<FilePairState>, until: Instant) -> Result<bool, ArchiveError> {
     loop {
         if *known != Some(state_of(path)?) {
             *known = settled(path)?;
@@ -134,8 +136,8 @@ fn look(path: &Path, known: &mut Option<State>, until: Instant) -> Result<bool, 
 }
 
 /// How it is, once that can be told from whatever comes later; nothing where somebody writes all the time.
-fn settled(path: &Path) -> Result<Option<State>, ArchiveError> {
-    let young = |written: &Written| written.at.elapsed().is_ok_and(|age| age < TICK);
+fn settled(path: &Path) -> Result<Option<FilePairState>, ArchiveError> {
+    let young = |written: &FileVersion| written.at.elapsed().is_ok_and(|age| age < TICK);
     for _ in 0..TRIES_TO_SETTLE {
         let state = state_of(path)?;
         if !state.iter().flatten().any(young) {
@@ -146,26 +148,26 @@ fn settled(path: &Path) -> Result<Option<State>, ArchiveError> {
     Ok(None)
 }
 
-fn state_of(path: &Path) -> Result<State, ArchiveError> {
+fn state_of(path: &Path) -> Result<FilePairState, ArchiveError> {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     Ok([written(path)?, written(Path::new(&log))?])
 }
 
-fn written(path: &Path) -> Result<Option<Written>, ArchiveError> {
+fn written(path: &Path) -> Result<Option<FileVersion>, ArchiveError> {
     let failed = |e| ArchiveError::of_system(path, &e);
     match path.metadata() {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(failed(error)),
         Ok(about) => {
             let (inode, bytes, at) = (about.ino(), about.len(), about.modified().map_err(failed)?);
-            Ok((bytes > 0).then_some(Written { inode, bytes, at }))
+            Ok((bytes > 0).then_some(FileVersion { inode, bytes, at }))
         }
     }
 }
 
 /// A connection that hears what writers announce.
-async fn listen(address: &Address) -> Result<PgListener, ArchiveError> {
+async fn listen(address: &DatabaseAddress) -> Result<PgListener, ArchiveError> {
     let shown = address.shown();
     let failed = |e: sqlx::Error| ArchiveError::of_database(&shown, &e);
     let options = postgres::options(address)?;
@@ -180,7 +182,7 @@ async fn listen(address: &Address) -> Result<PgListener, ArchiveError> {
 }
 
 /// The same, given up after a time.
-async fn listen_within(address: &Address, at_most: Duration) -> Result<PgListener, ArchiveError> {
+async fn listen_within(address: &DatabaseAddress, at_most: Duration) -> Result<PgListener, ArchiveError> {
     let silent = |_| {
         let why = format!("no answer within {:.0} s", at_most.as_secs_f64());
         ArchiveError::Unreachable(address.shown(), why)
@@ -189,9 +191,13 @@ async fn listen_within(address: &Address, at_most: Duration) -> Result<PgListene
 }
 
 /// Where a connection is, and when something was last heard on it.
-type Listening = Option<(PgListener, Instant)>;
+type ListenerState = Option<(PgListener, Instant)>;
 
-async fn hear(address: &Address, listening: &mut Listening, until: Instant) -> Result<bool, ArchiveError> {
+async fn hear(
+    address: &DatabaseAddress,
+    listening: &mut ListenerState,
+    until: Instant,
+) -> Result<bool, ArchiveError> {
     loop {
         let left = until.saturating_duration_since(Instant::now());
         let Some((listener, heard)) = listening else {
@@ -219,7 +225,11 @@ async fn hear(address: &Address, listening: &mut Listening, until: Instant) -> R
 }
 
 /// Tries to reach the server again until it is there, or the time is over.
-async fn again(address: &Address, listening: &mut Listening, until: Instant) -> Result<bool, ArchiveError> {
+async fn again(
+    address: &DatabaseAddress,
+    listening: &mut ListenerState,
+    until: Instant,
+) -> Result<bool, ArchiveError> {
     loop {
         let left = until.saturating_duration_since(Instant::now()).clamp(LEAST, ANSWER);
         match listen_within(address, left).await {

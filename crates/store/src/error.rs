@@ -1,7 +1,7 @@
 //! What can go wrong with an archive, each told as what happened, on what, and what to do.
 
 use crate::SessionId;
-use crate::address::{Address, OtherScheme};
+use crate::address::{DatabaseAddress, OtherScheme};
 use cardscope_model::session_file::SessionFileError;
 use sqlx::postgres::PgDatabaseError;
 use std::path::{Path, PathBuf};
@@ -141,7 +141,9 @@ impl ArchiveError {
     fn of_connection(path: &Path, error: &sqlx::Error) -> Option<Self> {
         let lost = |reason: String| ArchiveError::Unreachable(path.to_owned(), reason);
         match error {
-            sqlx::Error::Io(e) if matches!(Address::of(path), Ok(Some(_))) => Some(lost(e.to_string())),
+            sqlx::Error::Io(e) if matches!(DatabaseAddress::of(path), Ok(Some(_))) => {
+                Some(lost(e.to_string()))
+            }
             sqlx::Error::Io(e) => Some(ArchiveError::of_system(path, e)),
             sqlx::Error::Protocol(reason) => Some(lost(reason.clone())),
             _ => None,

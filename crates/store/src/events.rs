@@ -1,9 +1,9 @@
 //! What happened to cards: bought, in use, failed.
 
-use crate::connection::{Connection, Outcome, Row, Rows, composed, json, statement};
-use crate::resolver::Resolved;
+use crate::connection::{Connection, RowBatch, SqlResult, SqlRow, composed, json, statement};
+use crate::resolver::ResolvedSighting;
 use crate::{Archive, ArchiveError};
-use cardscope_model::card::{Event, Price};
+use cardscope_model::card::{CardEvent, CardPrice};
 use std::collections::HashMap;
 use uuid::Uuid;
 
@@ -16,21 +16,21 @@ const OF_CARD: &str =
 const BOUGHT: &str = "SELECT card_id, event FROM event WHERE kind = 'bought' ORDER BY COALESCE(date, ''), id";
 
 /// Events to be stored.
-pub(crate) struct Events(Rows);
+pub(crate) struct StoredEvents(RowBatch);
 
-impl Default for Events {
+impl Default for StoredEvents {
     fn default() -> Self {
-        Events(Rows::new(INSERT, "ON CONFLICT (hash) DO NOTHING"))
+        StoredEvents(RowBatch::new(INSERT, "ON CONFLICT (hash) DO NOTHING"))
     }
 }
 
-impl Events {
+impl StoredEvents {
     /// Adds events of a card, and of a unit where it is known.
-    pub(crate) fn add_all(&mut self, placed: &Resolved, events: &[Event]) -> Outcome<()> {
+    pub(crate) fn add_all(&mut self, placed: &ResolvedSighting, events: &[CardEvent]) -> SqlResult<()> {
         events.iter().try_for_each(|event| self.add(&placed.card, placed.unit.as_deref(), event))
     }
 
-    pub(crate) fn add(&mut self, card: &str, unit: Option<&str>, event: &Event) -> Outcome<()> {
+    pub(crate) fn add(&mut self, card: &str, unit: Option<&str>, event: &CardEvent) -> SqlResult<()> {
         let event = countable(event);
         let (text, kind) = (json(&event)?, json(&event.kind)?);
         self.0.push([
@@ -45,7 +45,7 @@ impl Events {
         Ok(())
     }
 
-    pub(crate) async fn write(mut self, c: &mut Connection) -> Outcome<()> {
+    pub(crate) async fn write(mut self, c: &mut Connection) -> SqlResult<()> {
         self.0.write(c).await
     }
 }
@@ -56,9 +56,9 @@ fn hash(card: &str, unit: Option<&str>, text: &str) -> String {
 }
 
 /// Moves all events of a card to another one. What that one has already stays there once.
-pub(crate) async fn move_all(c: &mut Connection, from: &str, into: &str) -> Outcome<()> {
+pub(crate) async fn move_all(c: &mut Connection, from: &str, into: &str) -> SqlResult<()> {
     let asked = statement("SELECT id, specimen_id, event FROM event WHERE card_id = $1").bind(from);
-    let read = |row: &Row| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+    let read = |row: &SqlRow| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
     let events: Vec<(String, Option<String>, String)> = c.all(asked, read).await?;
     for (id, unit, text) in events {
         let hash = hash(into, unit.as_deref(), &text);
@@ -76,19 +76,24 @@ pub(crate) async fn move_all(c: &mut Connection, from: &str, into: &str) -> Outc
 }
 
 /// The event without a price that is no number.
-fn countable(event: &Event) -> Event {
-    Event { price: event.price.clone().filter(|price| price.amount.is_finite()), ..event.clone() }
+fn countable(event: &CardEvent) -> CardEvent {
+    CardEvent { price: event.price.clone().filter(|price| price.amount.is_finite()), ..event.clone() }
 }
 
 impl Archive {
     /// Notes what happened to a card, and to which unit of it where that is known. The same event is noted once.
-    pub fn add_event(&mut self, card: &str, unit: Option<&str>, event: &Event) -> Result<(), ArchiveError> {
+    pub fn add_event(
+        &mut self,
+        card: &str,
+        unit: Option<&str>,
+        event: &CardEvent,
+    ) -> Result<(), ArchiveError> {
         let work = async |c: &mut Connection| {
             exists(c, "card", card).await?;
             if let Some(unit) = unit {
                 exists(c, "specimen", unit).await?;
             }
-            let mut events = Events::default();
+            let mut events = StoredEvents::default();
             events.add(card, unit, event)?;
             events.write(c).await
         };
@@ -96,22 +101,23 @@ impl Archive {
     }
 
     /// What happened to a card, oldest first; with each event the unit it happened to, where known.
-    pub fn events(&mut self, card: &str) -> Result<Vec<(Option<String>, Event)>, ArchiveError> {
+    pub fn events(&mut self, card: &str) -> Result<Vec<(Option<String>, CardEvent)>, ArchiveError> {
         self.read(async |c| of_card(c, card).await)
     }
 }
 
-pub(crate) async fn of_card(c: &mut Connection, card: &str) -> Outcome<Vec<(Option<String>, Event)>> {
+pub(crate) async fn of_card(c: &mut Connection, card: &str) -> SqlResult<Vec<(Option<String>, CardEvent)>> {
     c.all(statement(OF_CARD).bind(card), |row| Ok((row.get(0)?, row.json(1)?))).await
 }
 
 /// What was last paid for each card.
-pub(crate) async fn prices(c: &mut Connection) -> Outcome<HashMap<String, (Price, Option<String>)>> {
-    let bought = c.all(statement(BOUGHT), |row| Ok((row.get::<String>(0)?, row.json::<Event>(1)?))).await?;
+pub(crate) async fn prices(c: &mut Connection) -> SqlResult<HashMap<String, (CardPrice, Option<String>)>> {
+    let bought =
+        c.all(statement(BOUGHT), |row| Ok((row.get::<String>(0)?, row.json::<CardEvent>(1)?))).await?;
     Ok(bought.into_iter().filter_map(|(card, event)| Some((card, (event.price?, event.date)))).collect())
 }
 
 /// A row of that id must be in the table.
-pub(crate) async fn exists(c: &mut Connection, table: &'static str, id: &str) -> Outcome<()> {
+pub(crate) async fn exists(c: &mut Connection, table: &'static str, id: &str) -> SqlResult<()> {
     c.one(composed(format!("SELECT 1 FROM {table} WHERE id = $1")).bind(id), |_| Ok(())).await
 }

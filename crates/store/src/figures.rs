@@ -1,66 +1,73 @@
 //! Figures as they stand in a run's row: JSON without field names, since a million runs have ten million of them.
 
-use crate::connection::{Outcome, json, unreadable};
+use crate::connection::{SqlResult, json, unreadable};
 use cardscope_model::result::ToolPrints;
-use cardscope_model::run::{Figure, Percentiles};
+use cardscope_model::run::{LatencyPercentiles, TestFigure};
 use cardscope_model::test_name::TestName;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// Test, step, MB/s, I/Os per second, mean latency in microseconds, the other latencies, as printed.
-type Compact<'a> =
-    (TestName, Option<Cow<'a, str>>, f64, Option<f64>, Option<f64>, Longest, Option<(f64, Cow<'a, str>)>);
+type Compact<'a> = (
+    TestName,
+    Option<Cow<'a, str>>,
+    f64,
+    Option<f64>,
+    Option<f64>,
+    LongestLatency,
+    Option<(f64, Cow<'a, str>)>,
+);
 
 /// The longest latency in microseconds, and the percentiles behind it where there are any: most rows are older than these, or
 /// of tools that print none.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum Longest {
+enum LongestLatency {
     Alone(Option<f64>),
     With(Option<f64>, Option<f64>, Option<f64>, Option<f64>),
 }
 
-impl Longest {
-    fn of(f: &Figure) -> Self {
-        let Percentiles { p50, p99, p999 } = f.percentiles_us;
+impl LongestLatency {
+    fn of(f: &TestFigure) -> Self {
+        let LatencyPercentiles { p50, p99, p999 } = f.percentiles_us;
         match f.percentiles_us.is_unknown() {
-            true => Longest::Alone(f.max_latency_us),
-            false => Longest::With(f.max_latency_us, p50, p99, p999),
+            true => LongestLatency::Alone(f.max_latency_us),
+            false => LongestLatency::With(f.max_latency_us, p50, p99, p999),
         }
     }
 
-    fn parts(self) -> (Option<f64>, Percentiles) {
+    fn parts(self) -> (Option<f64>, LatencyPercentiles) {
         match self {
-            Longest::Alone(max) => (max, Percentiles::default()),
-            Longest::With(max, p50, p99, p999) => (max, Percentiles { p50, p99, p999 }),
+            LongestLatency::Alone(max) => (max, LatencyPercentiles::default()),
+            LongestLatency::With(max, p50, p99, p999) => (max, LatencyPercentiles { p50, p99, p999 }),
         }
     }
 }
 
 /// The text of figures.
-pub(crate) fn to_text(figures: &[Figure]) -> Outcome<String> {
-    fn compact(f: &Figure) -> Compact<'_> {
+pub(crate) fn to_text(figures: &[TestFigure]) -> SqlResult<String> {
+    fn compact(f: &TestFigure) -> Compact<'_> {
         let printed = f.as_printed.as_ref().map(|p| (p.value, p.unit.as_str().into()));
         let step = f.step.as_deref().map(Cow::from);
-        (f.name(), step, f.mb_s, f.iops, f.latency_us, Longest::of(f), printed)
+        (f.name(), step, f.mb_s, f.iops, f.latency_us, LongestLatency::of(f), printed)
     }
     json(&figures.iter().map(compact).collect::<Vec<_>>())
 }
 
 /// The figures of a text.
-pub(crate) fn of_text(text: &str) -> Outcome<Vec<Figure>> {
+pub(crate) fn of_text(text: &str) -> SqlResult<Vec<TestFigure>> {
     let all: Vec<Compact<'_>> =
         serde_json::from_str(text).map_err(|e| unreadable("figures", e.to_string()))?;
     let figure = |(test, step, mb_s, iops, latency_us, longest, printed): Compact<'_>| {
         let (max_latency_us, percentiles_us) = longest.parts();
-        Figure {
+        TestFigure {
             step: step.map(Cow::into_owned),
             iops,
             latency_us,
             max_latency_us,
             percentiles_us,
             as_printed: printed.map(|(value, unit)| ToolPrints { value, unit: unit.into_owned() }),
-            ..Figure::of(test, mb_s)
+            ..TestFigure::of(test, mb_s)
         }
     };
     Ok(all.into_iter().map(figure).collect())
@@ -71,20 +78,20 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn any_figure() -> impl Strategy<Value = Figure> {
+    fn any_figure() -> impl Strategy<Value = TestFigure> {
         let number = || prop::option::of(0.0..1e12f64);
         let printed = prop::option::of((0.0..1e12f64, ".{0,8}"));
         let percentiles =
-            (number(), number(), number()).prop_map(|(p50, p99, p999)| Percentiles { p50, p99, p999 });
+            (number(), number(), number()).prop_map(|(p50, p99, p999)| LatencyPercentiles { p50, p99, p999 });
         (prop::option::of(".{0,8}"), 0.0..1e6f64, number(), number(), number(), percentiles, printed)
-            .prop_map(|(step, mb_s, iops, latency_us, max_latency_us, percentiles_us, printed)| Figure {
+            .prop_map(|(step, mb_s, iops, latency_us, max_latency_us, percentiles_us, printed)| TestFigure {
                 step,
                 iops,
                 latency_us,
                 max_latency_us,
                 percentiles_us,
                 as_printed: printed.map(|(value, unit)| ToolPrints { value, unit }),
-                ..Figure::of("RND4K Q32T1 mix70".parse().unwrap(), mb_s)
+                ..TestFigure::of("RND4K Q32T1 mix70".parse().unwrap(), mb_s)
             })
     }
 
@@ -98,7 +105,7 @@ mod tests {
         fn a_row_from_before_percentiles_is_read(max in prop::option::of(0.0..1e12f64)) {
             let row = format!(r#"[["RND4K Q1T1 read",null,9.5,2300.0,430.0,{},null]]"#, json(&max).unwrap());
             let figures = of_text(&row).unwrap();
-            prop_assert_eq!((figures[0].max_latency_us, figures[0].percentiles_us), (max, Percentiles::default()));
+            prop_assert_eq!((figures[0].max_latency_us, figures[0].percentiles_us), (max, LatencyPercentiles::default()));
         }
 
         #[test]

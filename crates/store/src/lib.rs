@@ -41,15 +41,15 @@ mod write;
 
 pub use address::shown;
 pub use archive::{Archive, is_server};
-pub use attachments::{NewAttachment, Owner, StoredAttachment};
-pub use cards::{CardWord, Conclusion, NewestDocument};
+pub use attachments::{AttachmentOwner, NewAttachment, StoredAttachment};
+pub use cards::{CardConclusion, CardStatement, NewestDocument};
 pub use cardscope_model::session_file::SampleRecord;
-pub use changes::Changes;
+pub use changes::ArchiveChanges;
 pub use error::ArchiveError;
-pub use import::{NewSource, Stored, setting_of};
+pub use import::{ImportedSource, NewSource, setting_of};
 pub use naming::is_named;
 pub use record::{
-    EndedHow, RunStart, SessionId, SessionIdError, SessionStart, SessionSummary, StoredSession, unit_id,
+    RunStart, SessionEnd, SessionId, SessionIdError, SessionStart, SessionSummary, StoredSession, unit_id,
 };
 pub use sources::StoredSource;
 pub use summary::summaries_of;

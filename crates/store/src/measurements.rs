@@ -1,6 +1,6 @@
 //! The figures of cards, run by run: what comparing starts from.
 
-use crate::connection::{Connection, Outcome, Row};
+use crate::connection::{Connection, SqlResult, SqlRow};
 use crate::{Archive, ArchiveError, SessionId, figures};
 use cardscope_model::run::{CardRun, Run};
 use cardscope_model::setting::Setting;
@@ -29,26 +29,26 @@ impl Archive {
 }
 
 /// A run before its setting was looked up.
-struct Raw {
+struct RawRun {
     started_at: String,
     setting: String,
     run: CardRun,
 }
 
-async fn of_cards(c: &mut Connection, cards: &[String]) -> Outcome<Vec<CardRun>> {
+async fn of_cards(c: &mut Connection, cards: &[String]) -> SqlResult<Vec<CardRun>> {
     let mut raw = c.all_of(RUNS, cards, raw_run).await?;
     let settings = settings(c, raw.iter().map(|raw| raw.setting.as_str())).await?;
     raw.sort_by(|a, b| {
         (&a.started_at, &a.run.session, a.run.run.run).cmp(&(&b.started_at, &b.run.session, b.run.run.run))
     });
-    let with_setting = |raw: Raw| {
+    let with_setting = |raw: RawRun| {
         let setting = settings.get(&raw.setting).cloned().unwrap_or_default();
         CardRun { setting, ..raw.run }
     };
     Ok(raw.into_iter().map(with_setting).collect())
 }
 
-fn raw_run(row: &Row) -> Outcome<Raw> {
+fn raw_run(row: &SqlRow) -> SqlResult<RawRun> {
     let run = CardRun {
         session: row.parsed::<SessionId>(0)?.to_string(),
         card_id: row.get(1)?,
@@ -63,17 +63,17 @@ fn raw_run(row: &Row) -> Outcome<Raw> {
             ..Run::default()
         },
     };
-    Ok(Raw { started_at: row.get(9)?, setting: row.get(3)?, run })
+    Ok(RawRun { started_at: row.get(9)?, setting: row.get(3)?, run })
 }
 
 /// Settings by their hash.
 pub(crate) async fn settings(
     c: &mut Connection,
     hashes: impl Iterator<Item = &str>,
-) -> Outcome<HashMap<String, Setting>> {
+) -> SqlResult<HashMap<String, Setting>> {
     let hashes: Vec<&str> = hashes.collect::<BTreeSet<_>>().into_iter().collect();
     let asked = "SELECT hash, recipe, size_bytes, condition FROM setting WHERE hash";
-    let setting = |row: &Row| {
+    let setting = |row: &SqlRow| {
         let setting =
             Setting { recipe: row.get(1)?, size_bytes: row.optional_whole(2)?, condition: row.json(3)? };
         Ok((row.get(0)?, setting))

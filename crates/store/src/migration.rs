@@ -4,7 +4,7 @@
 //! The table of what was applied is the one that sqlx keeps (`_sqlx_migrations`), since older archives have it.
 
 use crate::ArchiveError;
-use crate::connection::{Connection, Outcome, composed, statement};
+use crate::connection::{Connection, SqlResult, composed, statement};
 use crate::upgrade;
 use sqlx::SqlSafeStr as _;
 use sqlx::migrate::{Migration, MigrationType};
@@ -39,7 +39,7 @@ pub(crate) fn newest() -> i64 {
 }
 
 /// What a database is to this program.
-enum State {
+enum SchemaState {
     /// Of this version.
     Ready,
     /// Empty, or of an older version: how far it is.
@@ -56,33 +56,33 @@ enum State {
 /// upgrades: several statements see a database change that another process is filling meanwhile.
 pub(crate) async fn ready(c: &mut Connection, path: &Path) -> Result<(), ArchiveError> {
     let found = match state(c).await {
-        Ok(State::Ready) => Ok(State::Ready),
+        Ok(SchemaState::Ready) => Ok(SchemaState::Ready),
         Ok(_) => c.alone(upgrade).await,
         Err(error) => Err(error),
     };
     let path = path.to_owned();
     match found {
-        Ok(State::Ready | State::Older(_)) => Ok(()),
-        Ok(State::Newer(found)) => Err(ArchiveError::Newer { path, found, known: newest() }),
-        Ok(State::Foreign(what)) => Err(ArchiveError::NotAnArchive(path, what)),
+        Ok(SchemaState::Ready | SchemaState::Older(_)) => Ok(()),
+        Ok(SchemaState::Newer(found)) => Err(ArchiveError::Newer { path, found, known: newest() }),
+        Ok(SchemaState::Foreign(what)) => Err(ArchiveError::NotAnArchive(path, what)),
         Err(error) => Err(ArchiveError::of_database(&path, &error)),
     }
 }
 
-async fn state(c: &mut Connection) -> Outcome<State> {
+async fn state(c: &mut Connection) -> SqlResult<SchemaState> {
     if let Some(what) = foreign(c).await? {
-        return Ok(State::Foreign(what));
+        return Ok(SchemaState::Foreign(what));
     }
     let version = version(c).await?;
     Ok(match version.cmp(&newest()) {
-        Ordering::Less => State::Older(version),
-        Ordering::Equal => State::Ready,
-        Ordering::Greater => State::Newer(version),
+        Ordering::Less => SchemaState::Older(version),
+        Ordering::Equal => SchemaState::Ready,
+        Ordering::Greater => SchemaState::Newer(version),
     })
 }
 
 /// The version found; 0 for a database without tables.
-async fn version(c: &mut Connection) -> Outcome<i64> {
+async fn version(c: &mut Connection) -> SqlResult<i64> {
     if let Connection::Sqlite(_) = c {
         return c.one(statement("PRAGMA user_version"), |row| row.get(0)).await;
     }
@@ -94,14 +94,14 @@ async fn version(c: &mut Connection) -> Outcome<i64> {
 
 /// Reads the table of tables: `to_regclass` remembers that there was none, also while another process that made it was
 /// waited for.
-async fn applied_exists(c: &mut Connection) -> Outcome<bool> {
+async fn applied_exists(c: &mut Connection) -> SqlResult<bool> {
     let there = "SELECT EXISTS (SELECT 1 FROM pg_class WHERE relname = '_sqlx_migrations' \
         AND relnamespace = current_schema()::regnamespace)";
     c.one(statement(there), |row| row.get(0)).await
 }
 
 /// What the database is if it is not ours. Of SQLite's the header of the file has told already.
-async fn foreign(c: &mut Connection) -> Outcome<Option<String>> {
+async fn foreign(c: &mut Connection) -> SqlResult<Option<String>> {
     if let Connection::Sqlite(_) = c {
         return Ok(None);
     }
@@ -117,9 +117,9 @@ async fn foreign(c: &mut Connection) -> Outcome<Option<String>> {
 }
 
 /// Applies what is missing; what was found before that.
-async fn upgrade(c: &mut Connection) -> Outcome<State> {
+async fn upgrade(c: &mut Connection) -> SqlResult<SchemaState> {
     let found = state(c).await?;
-    if let State::Older(version) = found {
+    if let SchemaState::Older(version) = found {
         c.execute(statement(APPLIED)).await?;
         for migration in MIGRATIONS.iter().filter(|m| m.version > version) {
             apply(c, migration).await?;
@@ -131,7 +131,7 @@ async fn upgrade(c: &mut Connection) -> Outcome<State> {
     Ok(found)
 }
 
-async fn apply(c: &mut Connection, migration: &Migration) -> Outcome<()> {
+async fn apply(c: &mut Connection, migration: &Migration) -> SqlResult<()> {
     c.script(migration.sql.clone()).await?;
     if migration.version == upgrade::CARDS {
         upgrade::cards(c).await?;

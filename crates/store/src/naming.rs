@@ -8,12 +8,12 @@ use crate::hash;
 use crate::record::unit_id;
 use cardscope_model::card::CardFacts;
 use cardscope_model::identity::{HexRegisters, Identity, from_hex};
-use cardscope_model::log::Log;
+use cardscope_model::log::CardLog;
 use cardscope_model::session_file::CardUnit;
 
 /// A card as it was met: in a log, in a slot, in a file.
 #[derive(Debug, Clone)]
-pub(crate) struct Sighting {
+pub(crate) struct CardSighting {
     /// What is known of it.
     pub(crate) facts: CardFacts,
     /// The unit, where it can be told from others, with what is known of it alone.
@@ -28,7 +28,7 @@ pub(crate) struct Sighting {
 
 /// The names by which a card is found again.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Names {
+pub(crate) struct CardNames {
     /// Hash of all that names it.
     pub(crate) fingerprint: String,
     /// Hash of what is printed on it: a name may be longer than a row of an index.
@@ -37,7 +37,7 @@ pub(crate) struct Names {
     pub(crate) registers: Option<String>,
 }
 
-impl Names {
+impl CardNames {
     /// `None` where nothing names the card.
     pub(crate) fn of(facts: &CardFacts) -> Option<Self> {
         let (label, registers) = (label(facts), registers(facts));
@@ -55,7 +55,7 @@ impl Names {
             capacity(facts),
         ];
         let fingerprint = hash::short(&all.each_ref().map(String::as_str));
-        Some(Names { fingerprint, label: short(label), registers: short(registers) })
+        Some(CardNames { fingerprint, label: short(label), registers: short(registers) })
     }
 }
 
@@ -136,10 +136,10 @@ pub(crate) fn is_general(facts: &CardFacts) -> bool {
 }
 
 /// The card of a unit that was measured here.
-pub(crate) fn of_unit(unit: Option<&CardUnit>, place: &str, place_shown: &str) -> Sighting {
+pub(crate) fn of_unit(unit: Option<&CardUnit>, place: &str, place_shown: &str) -> CardSighting {
     let facts = unit.map(facts_of_unit).unwrap_or_default();
     let unit = unit.map(|unit| CardUnit { facts: of_unit_alone(&facts), ..unit.clone() });
-    Sighting { facts, unit, met_at: place.to_owned(), title: unnamed(place_shown), id: None }
+    CardSighting { facts, unit, met_at: place.to_owned(), title: unnamed(place_shown), id: None }
 }
 
 /// What a unit tells of its card.
@@ -169,7 +169,7 @@ fn of_unit_alone(facts: &CardFacts) -> CardFacts {
 }
 
 /// The card of a log, and how it is called if nothing names it. Registers in it win over what stands beside them.
-pub(crate) fn of_log(log: &Log, place: &str, called: &str) -> Sighting {
+pub(crate) fn of_log(log: &CardLog, place: &str, called: &str) -> CardSighting {
     let mut facts = log.card.clone();
     let mut unit = identity(log).and_then(|identity| unit(&identity, facts.capacity_bytes));
     if let Some(unit) = &mut unit {
@@ -179,7 +179,7 @@ pub(crate) fn of_log(log: &Log, place: &str, called: &str) -> Sighting {
         unit.facts = of_unit_alone(&facts);
     }
     let title = log.part.as_ref().map_or(called.to_owned(), |part| format!("{called} ({part})"));
-    Sighting { facts, unit, met_at: place.to_owned(), title, id: None }
+    CardSighting { facts, unit, met_at: place.to_owned(), title, id: None }
 }
 
 fn unit(identity: &Identity, capacity_bytes: Option<u64>) -> Option<CardUnit> {
@@ -196,7 +196,7 @@ fn unit(identity: &Identity, capacity_bytes: Option<u64>) -> Option<CardUnit> {
 
 /// The registers of a log, by which the unit is known like one that was measured here: its CID, or what it holds of
 /// NVMe's own description. Registers that cannot be read name nobody.
-fn identity(log: &Log) -> Option<Identity> {
+fn identity(log: &CardLog) -> Option<Identity> {
     if let Some(cid) = &log.card.cid {
         let registers = |csd| from_hex(HexRegisters { cid: Some(cid), csd, ..HexRegisters::default() }).ok();
         return registers(log.card.csd.as_deref()).or_else(|| registers(None));

@@ -4,28 +4,28 @@
 
 use cardscope_model::aggregate;
 use cardscope_model::result::{BenchReport, RunResult, TestResult};
-use cardscope_model::series::Series;
+use cardscope_model::series::TimeSeries;
 use cardscope_model::session_file::SampleRecord;
 use cardscope_model::test_name::TestName;
 use serde::Deserialize as _;
 use serde_json::Value;
 
 /// A test of a run: its name, and its step where a recipe has the same test twice.
-pub(crate) type Test = (TestName, Option<String>);
+pub(crate) type SampledTest = (TestName, Option<String>);
 
 /// A run without the series of the tests whose loops are stored.
-pub(crate) fn without_series(run: &RunResult, stored: &[Test]) -> RunResult {
+pub(crate) fn without_series(run: &RunResult, stored: &[SampledTest]) -> RunResult {
     let result = |r: &TestResult| {
         let has_loops = stored.iter().any(|(name, step)| is_of(r, *name, step.as_deref()));
-        let series = if has_loops { Series::default() } else { r.series.clone() };
+        let series = if has_loops { TimeSeries::default() } else { r.series.clone() };
         TestResult { series, ..r.clone() }
     };
     RunResult { results: run.results.iter().map(result).collect(), ..run.clone() }
 }
 
 /// Leaves out of a report the runs that are stored in rows of their own: there they are as [`without_series`] makes them.
-pub(crate) fn leave_out_runs(report: &mut Value, stored: &[(RunResult, Vec<Test>)]) {
-    let is_row = |row: &RunResult, run: &RunResult, tests: &[Test]| {
+pub(crate) fn leave_out_runs(report: &mut Value, stored: &[(RunResult, Vec<SampledTest>)]) {
+    let is_row = |row: &RunResult, run: &RunResult, tests: &[SampledTest]| {
         row.run == run.run && (row == run || *row == without_series(run, tests))
     };
     let in_a_row = |run: &RunResult| stored.iter().any(|(row, tests)| is_row(row, run, tests));

@@ -3,8 +3,8 @@
 //! sqlx reads addresses as libpq does; what an address leaves out comes from `PGHOST`, `PGUSER`, `PGPASSWORD` and `~/.pgpass`. The connection
 //! is not encrypted: put a tunnel around it where the network is not yours.
 
-use crate::address::Address;
-use crate::connection::{Connection, Durability, Outcome, Server, composed, statement};
+use crate::address::DatabaseAddress;
+use crate::connection::{Connection, Durability, ServerConnection, SqlResult, composed, statement};
 use crate::{ArchiveError, migration};
 use sqlx::ConnectOptions;
 use sqlx::postgres::PgConnectOptions;
@@ -18,27 +18,28 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub(crate) const ANSWER: Duration = Duration::from_secs(60);
 
 /// Opens the database, fills or upgrades it where needed.
-pub(crate) async fn open(address: &Address, answer: Duration) -> Result<Connection, ArchiveError> {
+pub(crate) async fn open(address: &DatabaseAddress, answer: Duration) -> Result<Connection, ArchiveError> {
     let shown = address.shown();
     let failed = |e: sqlx::Error| ArchiveError::of_database(&shown, &e);
     let connected = tokio::time::timeout(PATIENCE, options(address)?.connect()).await;
     let silent =
         |_| ArchiveError::Unreachable(shown.clone(), format!("no answer within {} s", PATIENCE.as_secs()));
     let connected = connected.map_err(silent)?;
-    let mut connection = Connection::Postgres(Server { connection: connected.map_err(failed)?, answer });
+    let mut connection =
+        Connection::Postgres(ServerConnection { connection: connected.map_err(failed)?, answer });
     prepare(&mut connection).await.map_err(failed)?;
     migration::ready(&mut connection, &shown).await?;
     Ok(connection)
 }
 
 /// What an address says of a connection.
-pub(crate) fn options(address: &Address) -> Result<PgConnectOptions, ArchiveError> {
+pub(crate) fn options(address: &DatabaseAddress) -> Result<PgConnectOptions, ArchiveError> {
     let wrong = |e: sqlx::Error| ArchiveError::Open(address.shown(), e.to_string());
     let options: PgConnectOptions = address.url.parse().map_err(wrong)?;
     Ok(options.application_name("cardscope").disable_statement_logging())
 }
 
-async fn prepare(c: &mut Connection) -> Outcome<()> {
+async fn prepare(c: &mut Connection) -> SqlResult<()> {
     c.execute(composed(format!("SET lock_timeout = '{}s'", PATIENCE.as_secs()))).await?;
     c.execute(statement("SET client_min_messages = warning")).await?;
     c.set(Durability::Later).await

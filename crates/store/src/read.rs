@@ -1,9 +1,9 @@
 //! What is read back: lists, and sessions whole.
 
-use crate::connection::{Outcome, Row};
-use crate::record::{EndedHow, SessionSummary};
+use crate::connection::{SqlResult, SqlRow};
+use crate::record::{SessionEnd, SessionSummary};
 use crate::{process, sql};
-use cardscope_model::result::{Sample, TemperatureC};
+use cardscope_model::result::{LoopSample, TemperatureC};
 use cardscope_model::session_file::CardUnit;
 use cardscope_model::session_file::SampleRecord;
 use cardscope_model::test_name::TestName;
@@ -17,7 +17,7 @@ macro_rules! units {
 pub(crate) const UNIT: &str = units!("id = $1");
 pub(crate) const UNITS_OF_CARD: &str = units!("card_id = $1 ORDER BY first_seen, id");
 
-pub(crate) fn unit(row: &Row) -> Outcome<CardUnit> {
+pub(crate) fn unit(row: &SqlRow) -> SqlResult<CardUnit> {
     Ok(CardUnit {
         id: row.get(0)?,
         maker: row.get(1)?,
@@ -29,9 +29,9 @@ pub(crate) fn unit(row: &Row) -> Outcome<CardUnit> {
 }
 
 /// The line that a session has in a list.
-pub(crate) fn summary(row: &Row) -> Outcome<SessionSummary> {
+pub(crate) fn summary(row: &SqlRow) -> SqlResult<SessionSummary> {
     let (ended_at, word): (Option<String>, Option<String>) = (row.get("ended_at")?, row.get("ended_how")?);
-    let ended = EndedHow::ALL.into_iter().find(|how| Some(how.word()) == word.as_deref());
+    let ended = SessionEnd::ALL.into_iter().find(|how| Some(how.word()) == word.as_deref());
     let running = ended_at.is_none() && process::lives(&row.get::<String>("process")?);
     Ok(SessionSummary {
         id: row.parsed("id")?,
@@ -51,13 +51,13 @@ pub(crate) fn summary(row: &Row) -> Outcome<SessionSummary> {
     })
 }
 
-pub(crate) fn sample(row: &Row) -> Outcome<SampleRecord> {
+pub(crate) fn sample(row: &SqlRow) -> SqlResult<SampleRecord> {
     Ok(SampleRecord {
         test_key: row.get("test_key")?,
         test: TestName { pattern: row.parsed("test")?, op: row.parsed("op")? },
         step: row.get("step")?,
         loop_index: row.whole("loop_index")?,
-        sample: Sample {
+        sample: LoopSample {
             bytes: row.whole("bytes")?,
             ios: row.whole("ios")?,
             nanos: row.whole("nanos")?,

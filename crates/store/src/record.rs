@@ -1,10 +1,10 @@
 //! What goes into the archive and comes out of it.
 
 use cardscope_model::condition::Condition;
-use cardscope_model::log::Log;
-use cardscope_model::report::{Header, Report};
-use cardscope_model::result::{Bench, BenchReport};
-use cardscope_model::run::{Figure, Run};
+use cardscope_model::log::CardLog;
+use cardscope_model::report::{Report, ReportHeader};
+use cardscope_model::result::{BenchReport, BenchResult};
+use cardscope_model::run::{Run, TestFigure};
 use cardscope_model::session_file::{CardUnit, FileRecipe, FileRun, SessionFile};
 use serde_json::Value;
 use std::fmt;
@@ -83,7 +83,7 @@ pub struct RunStart {
 
 /// How a session ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EndedHow {
+pub enum SessionEnd {
     /// As planned.
     Complete,
     /// The user stopped it, or its budget was used up.
@@ -92,15 +92,16 @@ pub enum EndedHow {
     Failed,
 }
 
-impl EndedHow {
-    pub(crate) const ALL: [EndedHow; 3] = [EndedHow::Complete, EndedHow::Interrupted, EndedHow::Failed];
+impl SessionEnd {
+    pub(crate) const ALL: [SessionEnd; 3] =
+        [SessionEnd::Complete, SessionEnd::Interrupted, SessionEnd::Failed];
 
     /// The word in the archive and in output.
     pub fn word(self) -> &'static str {
         match self {
-            EndedHow::Complete => "complete",
-            EndedHow::Interrupted => "interrupted",
-            EndedHow::Failed => "failed",
+            SessionEnd::Complete => "complete",
+            SessionEnd::Interrupted => "interrupted",
+            SessionEnd::Failed => "failed",
         }
     }
 }
@@ -129,7 +130,7 @@ pub struct SessionSummary {
     /// When it ended, UTC; `None` while it runs, or if its process died.
     pub ended_at: Option<String>,
     /// How it ended.
-    pub ended: Option<EndedHow>,
+    pub ended: Option<SessionEnd>,
     /// True while its process lives on this machine.
     pub running: bool,
     /// Runs begun.
@@ -162,28 +163,29 @@ impl StoredSession {
         let file = &self.file;
         let recipe = file.recipe.as_ref();
         file.report.clone().unwrap_or_else(|| Report {
-            header: Header {
+            header: ReportHeader {
                 target: file.target.clone(),
                 seed: file.seed.parse().unwrap_or_default(),
                 condition: file.condition.clone(),
                 io_path: file.io_path.clone().unwrap_or_default(),
                 session: Some(file.session.clone()),
                 error: self.unended().map(str::to_owned),
-                ..Header::default()
+                ..ReportHeader::default()
             },
-            body: Bench {
+            body: BenchResult {
                 recipe: recipe.map(|recipe| recipe.name.clone()).unwrap_or_default(),
                 recipe_version: recipe.map(|recipe| recipe.version.clone()).unwrap_or_default(),
                 bus_ceiling_mb_s: file.bus_ceiling_mb_s,
                 runs: file.runs.iter().filter_map(|run| run.results.clone()).collect(),
-                ..Bench::default()
+                ..BenchResult::default()
             },
         })
     }
 
     /// The log that it was imported from, as it was understood, with its runs, which stand in rows of their own.
-    pub fn log(&self) -> Option<Log> {
-        let printed = |figure: &Figure| Figure { as_printed: Some(figure.printed()), ..figure.clone() };
+    pub fn log(&self) -> Option<CardLog> {
+        let printed =
+            |figure: &TestFigure| TestFigure { as_printed: Some(figure.printed()), ..figure.clone() };
         let run = |run: &FileRun| Run {
             run: run.run,
             size_bytes: run.size_bytes,
@@ -192,6 +194,6 @@ impl StoredSession {
             ..Run::default()
         };
         let log = self.file.log.clone()?;
-        Some(Log { runs: self.file.runs.iter().map(run).collect(), ..log })
+        Some(CardLog { runs: self.file.runs.iter().map(run).collect(), ..log })
     }
 }

@@ -1,6 +1,6 @@
 //! Taking a session or a record out of the archive, with what was there for it alone.
 
-use crate::connection::{Connection, Outcome, composed, statement};
+use crate::connection::{Connection, SqlResult, composed, statement};
 use crate::resolver::mark_stale;
 use crate::{Archive, ArchiveError, SessionId, cards};
 
@@ -19,7 +19,7 @@ impl Archive {
     }
 }
 
-async fn remove(c: &mut Connection, id: &str) -> Outcome<()> {
+async fn remove(c: &mut Connection, id: &str) -> SqlResult<()> {
     let asked = statement("SELECT card_id, source_hash FROM session WHERE id = $1").bind(id);
     let (card, source): (Option<String>, Option<String>) =
         c.one(asked, |row| Ok((row.get(0)?, row.get(1)?))).await?;
@@ -40,14 +40,14 @@ async fn remove(c: &mut Connection, id: &str) -> Outcome<()> {
 }
 
 /// Removes what was measured in a session.
-pub(crate) async fn measured(c: &mut Connection, id: &str) -> Outcome<()> {
+pub(crate) async fn measured(c: &mut Connection, id: &str) -> SqlResult<()> {
     for table in ["sample", "finding", "run"] {
         c.execute(composed(format!("DELETE FROM {table} WHERE session_id = $1")).bind(id)).await?;
     }
     Ok(())
 }
 
-async fn leave(c: &mut Connection, card: String) -> Outcome<()> {
+async fn leave(c: &mut Connection, card: String) -> SqlResult<()> {
     match c.optional(statement(EMPTY).bind(&card), |_| Ok(())).await? {
         Some(()) => cards::forget(c, &card).await,
         None => mark_stale(c, &[card].into()).await,

@@ -1,6 +1,6 @@
 //! Settings and rigs: what stands once for the many runs that share it.
 
-use crate::connection::{Connection, Outcome, Rows, Value, json};
+use crate::connection::{Connection, RowBatch, SqlResult, SqlValue, json};
 use crate::{hash, sql};
 use cardscope_model::condition::Condition;
 use cardscope_model::setting::Setting;
@@ -13,15 +13,15 @@ const WORDS: [&str; 8] =
 
 /// Settings and rigs of a batch, each once.
 #[derive(Default)]
-pub(crate) struct Shared {
-    settings: BTreeMap<String, [Value; 4]>,
-    rigs: BTreeMap<String, [Value; 5]>,
-    recipes: BTreeMap<String, [Value; 4]>,
+pub(crate) struct SharedSettings {
+    settings: BTreeMap<String, [SqlValue; 4]>,
+    rigs: BTreeMap<String, [SqlValue; 5]>,
+    recipes: BTreeMap<String, [SqlValue; 4]>,
 }
 
-impl Shared {
+impl SharedSettings {
     /// The hash of a setting, which is there after [`Shared::write`].
-    pub(crate) fn setting(&mut self, setting: &Setting) -> Outcome<String> {
+    pub(crate) fn setting(&mut self, setting: &Setting) -> SqlResult<String> {
         let condition = json(&setting.condition)?;
         let size = setting.size_bytes.map(|bytes| bytes.to_string()).unwrap_or_default();
         let hash = hash::short(&[&setting.recipe, &size, &condition]);
@@ -34,14 +34,14 @@ impl Shared {
     }
 
     /// The same of a rig; `None` where nothing is known of it.
-    pub(crate) fn rig(&mut self, condition: &Condition) -> Outcome<Option<String>> {
+    pub(crate) fn rig(&mut self, condition: &Condition) -> SqlResult<Option<String>> {
         let words = words(condition);
         if words.is_empty() {
             return Ok(None);
         }
         let text = json(&words)?;
         let hash = hash::short(&[&text]);
-        let word = |name: &str| Value::Text(words.get(name).cloned());
+        let word = |name: &str| SqlValue::Text(words.get(name).cloned());
         let row = [hash.clone().into(), word("board"), word("reader"), word("bus_mode"), text.into()];
         self.rigs.entry(hash.clone()).or_insert(row);
         Ok(Some(hash))
@@ -56,15 +56,15 @@ impl Shared {
     }
 
     /// Writes those that are not there yet.
-    pub(crate) async fn write(self, c: &mut Connection) -> Outcome<()> {
+    pub(crate) async fn write(self, c: &mut Connection) -> SqlResult<()> {
         let once = "ON CONFLICT (hash) DO NOTHING";
-        let mut settings = Rows::new(sql::INSERT_SETTINGS, once);
+        let mut settings = RowBatch::new(sql::INSERT_SETTINGS, once);
         self.settings.into_values().for_each(|row| settings.push(row));
         settings.write(c).await?;
-        let mut rigs = Rows::new(sql::INSERT_RIGS, once);
+        let mut rigs = RowBatch::new(sql::INSERT_RIGS, once);
         self.rigs.into_values().for_each(|row| rigs.push(row));
         rigs.write(c).await?;
-        let mut recipes = Rows::new(sql::INSERT_RECIPES, once);
+        let mut recipes = RowBatch::new(sql::INSERT_RECIPES, once);
         self.recipes.into_values().for_each(|row| recipes.push(row));
         recipes.write(c).await
     }
@@ -79,7 +79,7 @@ pub(crate) fn words(condition: &Condition) -> BTreeMap<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::condition::{Origin, WORDS as ALL};
+    use cardscope_model::condition::{ConditionOrigin, WORDS as ALL};
 
     #[test]
     fn every_word_of_a_rig_is_a_word_of_a_condition() {
@@ -89,10 +89,10 @@ mod tests {
     #[test]
     fn a_rig_is_the_same_whatever_card_is_in_it() {
         let mut first = Condition::default();
-        first.set("reader", "slot", Origin::Read);
+        first.set("reader", "slot", ConditionOrigin::Read);
         let mut second = first.clone();
-        second.set("cooling", "passive", Origin::Stated);
-        let mut shared = Shared::default();
+        second.set("cooling", "passive", ConditionOrigin::Stated);
+        let mut shared = SharedSettings::default();
         let rig = shared.rig(&first).unwrap();
         assert!(rig.is_some() && rig == shared.rig(&second).unwrap());
         assert_eq!(shared.rig(&Condition::default()).unwrap(), None);

@@ -1,6 +1,6 @@
 //! The files whose logs were taken in, as they were.
 
-use crate::connection::{Outcome, Row, statement};
+use crate::connection::{SqlResult, SqlRow, statement};
 use crate::{Archive, ArchiveError};
 
 /// A file in a list.
@@ -48,7 +48,7 @@ impl Archive {
     }
 }
 
-fn source(row: &Row) -> Outcome<StoredSource> {
+fn source(row: &SqlRow) -> SqlResult<StoredSource> {
     Ok(StoredSource {
         hash: row.get(0)?,
         name: row.get(1)?,

@@ -1,7 +1,7 @@
 //! Statements of sessions, runs and cards: numbered parameters and plain SQL, which SQLite and PostgreSQL both
 //! take. Those of a single question stand beside it.
 
-use crate::connection::{Outcome, Value, json};
+use crate::connection::{SqlResult, SqlValue, json};
 use crate::naming;
 use cardscope_model::card::CardFacts;
 
@@ -26,7 +26,7 @@ pub(crate) fn card_row(
     facts: &CardFacts,
     unnamed: Option<&str>,
     first_seen: &str,
-) -> Outcome<[Value; 10]> {
+) -> SqlResult<[SqlValue; 10]> {
     let named = naming::is_named(facts);
     let title = if named { facts.title() } else { unnamed.map_or_else(|| facts.title(), str::to_owned) };
     Ok([

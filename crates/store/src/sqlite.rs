@@ -1,7 +1,7 @@
 //! What is SQLite's own: opening and making the file, and how firmly it is written.
 
-use crate::archive_file::{ArchiveFile, Found};
-use crate::connection::{Connection, Outcome, Row, statement};
+use crate::archive_file::{ArchiveFile, ArchiveFileState};
+use crate::connection::{Connection, SqlResult, SqlRow, statement};
 use crate::{ArchiveError, migration};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteLockingMode, SqliteSynchronous};
 use sqlx::{ConnectOptions, Executor};
@@ -24,10 +24,10 @@ pub(crate) async fn open(place: &ArchiveFile) -> Result<Connection, ArchiveError
     match shared {
         // Sharing takes an index of 32 KiB beside the log. Alone, SQLite keeps it in memory, and an archive on a full
         // disk can be read.
-        Err(ArchiveError::Full(_)) if place.found() == Found::Archive => {
+        Err(ArchiveError::Full(_)) if place.found() == ArchiveFileState::Archive => {
             connect_ready(place, SqliteLockingMode::Exclusive).await
         }
-        Err(error) if place.found() == Found::Archive && place.is_read_only() => {
+        Err(error) if place.found() == ArchiveFileState::Archive && place.is_read_only() => {
             read_only(place).await.map_err(|_| error)
         }
         other => other,
@@ -80,7 +80,7 @@ async fn check_schema(connection: &mut Connection, place: &ArchiveFile) -> Resul
     let schema = statement(
         "SELECT CAST(name AS BLOB), CAST(tbl_name AS BLOB), CAST(sql AS BLOB) FROM sqlite_schema ORDER BY rowid",
     );
-    let is_text = |row: &Row| {
+    let is_text = |row: &SqlRow| {
         let texts = [row.get::<Option<Vec<u8>>>(0)?, row.get(1)?, row.get(2)?];
         Ok(texts.iter().flatten().all(|text| std::str::from_utf8(text).is_ok()))
     };
@@ -95,7 +95,7 @@ async fn check_schema(connection: &mut Connection, place: &ArchiveFile) -> Resul
     }
 }
 
-async fn connect(place: &ArchiveFile, locking: SqliteLockingMode) -> Outcome<SqliteConnection> {
+async fn connect(place: &ArchiveFile, locking: SqliteLockingMode) -> SqlResult<SqliteConnection> {
     SqliteConnectOptions::new()
         .filename(place.real())
         .locking_mode(locking)
@@ -114,13 +114,13 @@ async fn connect(place: &ArchiveFile, locking: SqliteLockingMode) -> Outcome<Sql
 /// SQLite would sync some ten times over these two pages, which is seconds on a slow card; nothing is in them yet, so
 /// they are synced once, at the end.
 async fn make(connection: &mut SqliteConnection, place: &ArchiveFile) -> Result<(), ArchiveError> {
-    if place.found() == Found::Archive {
+    if place.found() == ArchiveFileState::Archive {
         return Ok(());
     }
     mark(connection, place).await.map_err(|e| ArchiveError::of_database(place.path(), &e))
 }
 
-async fn mark(connection: &mut SqliteConnection, place: &ArchiveFile) -> Outcome<()> {
+async fn mark(connection: &mut SqliteConnection, place: &ArchiveFile) -> SqlResult<()> {
     insist(connection, "PRAGMA synchronous = OFF").await?;
     // The application id of `place`, in decimal.
     insist(connection, "PRAGMA application_id = 1129538353").await?;
@@ -130,7 +130,7 @@ async fn mark(connection: &mut SqliteConnection, place: &ArchiveFile) -> Outcome
 }
 
 /// Tries again while another process is making the same file.
-async fn insist(connection: &mut SqliteConnection, statement: &'static str) -> Outcome<()> {
+async fn insist(connection: &mut SqliteConnection, statement: &'static str) -> SqlResult<()> {
     let mut tries = CREATION_TRIES;
     loop {
         match connection.execute(statement).await {

@@ -3,11 +3,11 @@
 //! Whoever writes runs marks their card in the same transaction; the summaries of marked cards are made anew before
 //! anybody reads one.
 
-use crate::connection::{Connection, Durability, Outcome, Rows, composed, json, statement};
+use crate::connection::{Connection, Durability, RowBatch, SqlResult, composed, json, statement};
 use crate::measurements::{at, settings};
 use crate::{Archive, ArchiveError, figures};
 use cardscope_model::archived::SummaryRow;
-use cardscope_model::run::{CardRun, Figure};
+use cardscope_model::run::{CardRun, TestFigure};
 use cardscope_model::setting::Setting;
 use cardscope_model::statistics;
 use cardscope_model::test_name::TestName;
@@ -66,7 +66,7 @@ impl Archive {
 /// What the archive would say of the tests that are wanted, over runs that are in none.
 pub fn summaries_of(runs: &[CardRun], wanted: impl Fn(TestName) -> bool) -> Vec<SummaryRow> {
     let mut settings: Vec<Arc<Setting>> = Vec::new();
-    let mut spreads = Spreads::default();
+    let mut spreads = TestSpreads::default();
     for run in runs.iter().filter(|run| run.run.counted) {
         let place = settings.iter().position(|known| **known == run.setting).unwrap_or_else(|| {
             settings.push(Arc::new(run.setting.clone()));
@@ -75,7 +75,7 @@ pub fn summaries_of(runs: &[CardRun], wanted: impl Fn(TestName) -> bool) -> Vec<
         // Of so many digits that settings stay in the order in which they came.
         spreads.add(run.card_id.clone(), format!("{place:08}"), run.at.clone(), &run.run.results);
     }
-    let of_group = |(card, place, group): (String, String, Vec<Spread>)| {
+    let of_group = |(card, place, group): (String, String, Vec<StoredSpread>)| {
         let setting =
             place.parse().ok().and_then(|place: usize| settings.get(place)).cloned().unwrap_or_default();
         let of_use = group.into_iter().filter(|spread| wanted(spread.0));
@@ -84,7 +84,7 @@ pub fn summaries_of(runs: &[CardRun], wanted: impl Fn(TestName) -> bool) -> Vec<
     spreads.into_groups().flat_map(of_group).collect()
 }
 
-async fn settle_some(c: &mut Connection) -> Outcome<()> {
+async fn settle_some(c: &mut Connection) -> SqlResult<()> {
     // Waits for whoever has marked one of them and is not done yet.
     let take = format!(
         "DELETE FROM stale WHERE card_id IN (SELECT card_id FROM stale ORDER BY card_id LIMIT {CARDS_AT_ONCE}) \
@@ -97,7 +97,7 @@ async fn settle_some(c: &mut Connection) -> Outcome<()> {
     let these = format!("({})", c.all_places(cards.len()));
     let of_these = |head: &str| composed(format!("{head}{these}")).bind_all(&cards);
     c.execute(of_these("DELETE FROM summary WHERE card_id IN ")).await?;
-    let mut spreads = Spreads::default();
+    let mut spreads = TestSpreads::default();
     let read = c.all(of_these(RUNS), |row| {
         // One damaged run must not keep all others from being summed up; who looks at it is told.
         let figures = figures::of_text(&row.get::<String>(3)?).unwrap_or_default();
@@ -105,20 +105,20 @@ async fn settle_some(c: &mut Connection) -> Outcome<()> {
         Ok(())
     });
     read.await?;
-    let mut rows = Rows::new(INSERT, "");
+    let mut rows = RowBatch::new(INSERT, "");
     spreads.into_rows(&mut rows)?;
     rows.write(c).await?;
     c.execute(of_these(COUNT)).await.map(|_| ())
 }
 
-async fn read(c: &mut Connection, wanted: &(impl Fn(TestName) -> bool + Sync)) -> Outcome<Vec<SummaryRow>> {
+async fn read(c: &mut Connection, wanted: &(impl Fn(TestName) -> bool + Sync)) -> SqlResult<Vec<SummaryRow>> {
     let rows = c.all(statement(ROWS), |row| {
         // One that cannot be read says nothing, rather than keep thousands of others from being ranked.
-        let mut tests: Vec<Spread> = row.json(2).unwrap_or_default();
+        let mut tests: Vec<StoredSpread> = row.json(2).unwrap_or_default();
         tests.retain(|spread| wanted(spread.0));
         Ok((row.get(0)?, row.get(1)?, tests))
     });
-    let mut rows: Vec<(String, String, Vec<Spread>)> = rows.await?;
+    let mut rows: Vec<(String, String, Vec<StoredSpread>)> = rows.await?;
     rows.retain(|(.., tests)| !tests.is_empty());
     rows.sort_by(|a, b| (&a.0, &a.1).cmp(&(&b.0, &b.1)));
     let settings = settings(c, rows.iter().map(|(_, setting, _)| setting.as_str())).await?;
@@ -134,10 +134,11 @@ async fn read(c: &mut Connection, wanted: &(impl Fn(TestName) -> bool + Sync)) -
 
 /// One test over its runs, in MB/s (10^6), as it stands in the archive, as a list without field names: test, step, runs,
 /// mean, standard deviation, median, best, worst, longest latency in microseconds, and when it was last measured.
-type Spread = (TestName, Option<String>, u32, f64, Option<f64>, f64, f64, f64, Option<f64>, Option<String>);
+type StoredSpread =
+    (TestName, Option<String>, u32, f64, Option<f64>, f64, f64, f64, Option<f64>, Option<String>);
 
 /// What is said of a card under a setting.
-fn row_of(card: &str, setting: &Arc<Setting>, spread: Spread) -> SummaryRow {
+fn row_of(card: &str, setting: &Arc<Setting>, spread: StoredSpread) -> SummaryRow {
     let (test, step, n, mean, sd, median, best, worst, max_latency_us, last) = spread;
     let (card_id, setting) = (card.to_owned(), Arc::clone(setting));
     SummaryRow { card_id, setting, test, step, n, mean, sd, median, best, worst, max_latency_us, last }
@@ -145,18 +146,18 @@ fn row_of(card: &str, setting: &Arc<Setting>, spread: Spread) -> SummaryRow {
 
 /// All tests of a batch of cards.
 #[derive(Default)]
-struct Spreads {
-    by_card_and_setting: BTreeMap<(String, String), Group>,
+struct TestSpreads {
+    by_card_and_setting: BTreeMap<(String, String), SettingGroup>,
 }
 
 /// The tests of one card under one setting, in the order in which they came.
 #[derive(Default)]
-struct Group {
-    tests: Vec<Test>,
+struct SettingGroup {
+    tests: Vec<SummedTest>,
     indices: HashMap<(TestName, Option<String>), usize>,
 }
 
-struct Test {
+struct SummedTest {
     test: TestName,
     step: Option<String>,
     speeds: Vec<f64>,
@@ -164,8 +165,8 @@ struct Test {
     last: Option<String>,
 }
 
-impl Spreads {
-    fn add(&mut self, card: String, setting: String, at: Option<String>, figures: &[Figure]) {
+impl TestSpreads {
+    fn add(&mut self, card: String, setting: String, at: Option<String>, figures: &[TestFigure]) {
         let group = self.by_card_and_setting.entry((card, setting)).or_default();
         for (index, figure) in figures.iter().enumerate() {
             group.test(index, figure).add(figure, &at);
@@ -173,14 +174,14 @@ impl Spreads {
     }
 
     /// The tests of each card under each setting.
-    fn into_groups(self) -> impl Iterator<Item = (String, String, Vec<Spread>)> {
+    fn into_groups(self) -> impl Iterator<Item = (String, String, Vec<StoredSpread>)> {
         let groups = self.by_card_and_setting.into_iter();
         groups.map(|((card, setting), group)| {
-            (card, setting, group.tests.into_iter().map(Test::spread).collect())
+            (card, setting, group.tests.into_iter().map(SummedTest::spread).collect())
         })
     }
 
-    fn into_rows(self, rows: &mut Rows) -> Outcome<()> {
+    fn into_rows(self, rows: &mut RowBatch) -> SqlResult<()> {
         for (card, setting, spreads) in self.into_groups() {
             rows.push([card.into(), setting.into(), json(&spreads)?.into()]);
         }
@@ -188,24 +189,24 @@ impl Spreads {
     }
 }
 
-impl Group {
+impl SettingGroup {
     /// The test of a figure. Runs of one recipe have their tests in one order, so it is mostly where it was last time.
-    fn test(&mut self, expected: usize, figure: &Figure) -> &mut Test {
-        let is = |t: &Test| t.test == figure.name() && t.step == figure.step;
+    fn test(&mut self, expected: usize, figure: &TestFigure) -> &mut SummedTest {
+        let is = |t: &SummedTest| t.test == figure.name() && t.step == figure.step;
         if self.tests.get(expected).is_some_and(is) {
             return &mut self.tests[expected];
         }
         let index = *self.indices.entry((figure.name(), figure.step.clone())).or_insert_with(|| {
-            self.tests.push(Test::of(figure));
+            self.tests.push(SummedTest::of(figure));
             self.tests.len() - 1
         });
         &mut self.tests[index]
     }
 }
 
-impl Test {
-    fn of(figure: &Figure) -> Self {
-        Test {
+impl SummedTest {
+    fn of(figure: &TestFigure) -> Self {
+        SummedTest {
             test: figure.name(),
             step: figure.step.clone(),
             speeds: Vec::new(),
@@ -214,7 +215,7 @@ impl Test {
         }
     }
 
-    fn add(&mut self, figure: &Figure, at: &Option<String>) {
+    fn add(&mut self, figure: &TestFigure, at: &Option<String>) {
         self.speeds.push(figure.mb_s);
         self.max_latency_us = match (self.max_latency_us, figure.max_latency_us) {
             (Some(a), Some(b)) => Some(a.max(b)),
@@ -225,7 +226,7 @@ impl Test {
         }
     }
 
-    fn spread(mut self) -> Spread {
+    fn spread(mut self) -> StoredSpread {
         self.speeds.sort_by(f64::total_cmp);
         let speeds = &self.speeds;
         let n = speeds.len();
@@ -241,14 +242,14 @@ impl Test {
 mod tests {
     use super::*;
 
-    fn figure(test: &str, mb_s: f64, max_latency_us: Option<f64>) -> Figure {
-        Figure { max_latency_us, ..Figure::of(test.parse().unwrap(), mb_s) }
+    fn figure(test: &str, mb_s: f64, max_latency_us: Option<f64>) -> TestFigure {
+        TestFigure { max_latency_us, ..TestFigure::of(test.parse().unwrap(), mb_s) }
     }
 
     #[test]
     fn a_test_is_summed_up_over_its_runs_wherever_it_stands_in_them() {
-        let mut spreads = Spreads::default();
-        let mut add = |at: &str, figures: &[Figure]| {
+        let mut spreads = TestSpreads::default();
+        let mut add = |at: &str, figures: &[TestFigure]| {
             spreads.add("card".into(), "setting".into(), Some(at.into()), figures);
         };
         add(
@@ -258,18 +259,18 @@ mod tests {
         add("2024-05-03", &[figure("RND4K Q1T1 read", 9.0, Some(400.0))]);
         add("2024-05-02", &[figure("RND4K Q1T1 read", 5.0, None), figure("SEQ1M Q1T1 read", 80.0, None)]);
         let group = spreads.by_card_and_setting.into_values().next().unwrap();
-        let [_, random] = <[Test; 2]>::try_from(group.tests).ok().unwrap();
+        let [_, random] = <[SummedTest; 2]>::try_from(group.tests).ok().unwrap();
         assert_eq!(random.last.as_deref(), Some("2024-05-03"));
         let spread = random.spread();
         let name = "RND4K Q1T1 read".parse().unwrap();
         let last = Some("2024-05-03".to_owned());
         assert_eq!(spread, (name, None, 3, 7.0, Some(2.0), 7.0, 9.0, 5.0, Some(900.0), last));
-        assert_eq!(serde_json::from_str::<Spread>(&json(&spread).unwrap()).unwrap(), spread);
+        assert_eq!(serde_json::from_str::<StoredSpread>(&json(&spread).unwrap()).unwrap(), spread);
     }
 
     #[test]
     fn one_run_has_no_spread() {
-        let mut test = Test::of(&figure("SEQ1M Q1T1 read", 0.0, None));
+        let mut test = SummedTest::of(&figure("SEQ1M Q1T1 read", 0.0, None));
         test.add(&figure("SEQ1M Q1T1 read", 4.0, None), &None);
         assert_eq!(test.spread().4, None);
     }

@@ -1,10 +1,10 @@
 //! What an older archive lacks and SQL alone cannot make: facts of cards, figures and settings of runs.
 
-use crate::connection::{Connection, Outcome, Row, statement};
+use crate::connection::{Connection, SqlResult, SqlRow, statement};
 use crate::figures;
-use crate::naming::{self, Names};
+use crate::naming::{self, CardNames};
 use crate::resolver::{CardResolver, update_card, write_names};
-use crate::rig::Shared;
+use crate::rig::SharedSettings;
 use cardscope_model::card::CardFacts;
 use cardscope_model::result;
 use cardscope_model::run::Run;
@@ -14,12 +14,12 @@ use cardscope_model::setting::Setting;
 pub(crate) const CARDS: i64 = 3;
 
 /// Fills in what version 3 added, within the transaction that makes its tables.
-pub(crate) async fn cards(c: &mut Connection) -> Outcome<()> {
+pub(crate) async fn cards(c: &mut Connection) -> SqlResult<()> {
     let cards = c.all(statement("SELECT id, maker, model, capacity_bytes FROM card"), registers).await?;
     let mut names = Vec::new();
     for (id, facts) in cards {
         update_card(c, &id, &facts, None).await?;
-        names.extend(Names::of(&facts).map(|names| (id, names)));
+        names.extend(CardNames::of(&facts).map(|names| (id, names)));
     }
     write_names(c, names).await?;
     let asked = "SELECT s.id, s.card_id, s.target, s.condition, r.name FROM session s \
@@ -30,7 +30,7 @@ pub(crate) async fn cards(c: &mut Connection) -> Outcome<()> {
     Ok(())
 }
 
-fn registers(row: &Row) -> Outcome<(String, CardFacts)> {
+fn registers(row: &SqlRow) -> SqlResult<(String, CardFacts)> {
     let facts = CardFacts {
         maker: row.get(1)?,
         model: row.get::<Option<String>>(2)?.filter(|model| !model.is_empty()),
@@ -40,7 +40,7 @@ fn registers(row: &Row) -> Outcome<(String, CardFacts)> {
     Ok((row.get(0)?, facts))
 }
 
-struct Session {
+struct OldSession {
     id: String,
     card: Option<String>,
     target: String,
@@ -48,14 +48,14 @@ struct Session {
     setting: Option<Setting>,
 }
 
-fn session(row: &Row) -> Outcome<Session> {
+fn session(row: &SqlRow) -> SqlResult<OldSession> {
     let recipe = row.get(4)?;
     let setting = row.json(3).ok().map(|condition| Setting { recipe, size_bytes: None, condition });
-    Ok(Session { id: row.get(0)?, card: row.get(1)?, target: row.get(2)?, setting })
+    Ok(OldSession { id: row.get(0)?, card: row.get(1)?, target: row.get(2)?, setting })
 }
 
 /// What cannot be read stays as it is and gets no figures: one damaged session must not lock up all others.
-async fn fill_session(c: &mut Connection, session: Session) -> Outcome<()> {
+async fn fill_session(c: &mut Connection, session: OldSession) -> SqlResult<()> {
     let card = match &session.card {
         Some(card) => card.clone(),
         None => unnamed_card(c, &session).await?,
@@ -63,7 +63,7 @@ async fn fill_session(c: &mut Connection, session: Session) -> Outcome<()> {
     let update = statement("UPDATE session SET card_id = $2, kind = $3 WHERE id = $1");
     c.execute(update.bind(&session.id).bind(card).bind("bench")).await?;
     let Some(setting) = &session.setting else { return Ok(()) };
-    let mut shared = Shared::default();
+    let mut shared = SharedSettings::default();
     let (hash, rig) = (shared.setting(setting)?, shared.rig(&setting.condition)?);
     shared.write(c).await?;
     let update = statement("UPDATE session SET rig_hash = $2 WHERE id = $1");
@@ -71,7 +71,7 @@ async fn fill_session(c: &mut Connection, session: Session) -> Outcome<()> {
     fill_runs(c, &session.id, &hash).await
 }
 
-async fn fill_runs(c: &mut Connection, session: &str, setting: &str) -> Outcome<()> {
+async fn fill_runs(c: &mut Connection, session: &str, setting: &str) -> SqlResult<()> {
     const FILL: &str =
         "UPDATE run SET setting_hash = $3, loops = $4, figures = $5 WHERE session_id = $1 AND number = $2";
     let finished = statement("SELECT number, results FROM run WHERE session_id = $1 AND results IS NOT NULL");
@@ -87,7 +87,7 @@ async fn fill_runs(c: &mut Connection, session: &str, setting: &str) -> Outcome<
 }
 
 /// A card of its own for a session whose card said nothing of itself.
-async fn unnamed_card(c: &mut Connection, session: &Session) -> Outcome<String> {
+async fn unnamed_card(c: &mut Connection, session: &OldSession) -> SqlResult<String> {
     let sighting = naming::of_unit(None, &session.id, &session.target);
     let mut resolver = CardResolver::default();
     let placed = resolver.resolve(&sighting);

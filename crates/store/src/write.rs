@@ -1,14 +1,14 @@
 //! What is written of own measurements: sessions, runs, samples, records, and their ends.
 
-use crate::connection::{Connection, Outcome, Row, Rows, Value, found, json, statement};
-use crate::once::{self, Test};
-use crate::record::{EndedHow, RunStart, SessionId, SessionStart};
+use crate::connection::{Connection, RowBatch, SqlResult, SqlRow, SqlValue, found, json, statement};
+use crate::once::{self, SampledTest};
+use crate::record::{RunStart, SessionEnd, SessionId, SessionStart};
 use crate::resolver::{CardResolver, mark_stale};
-use crate::rig::Shared;
+use crate::rig::SharedSettings;
 use crate::{figures, naming, process, sql, stamp};
-use cardscope_model::condition::{Condition, Origin};
+use cardscope_model::condition::{Condition, ConditionOrigin};
 use cardscope_model::finding::Finding;
-use cardscope_model::report::Header;
+use cardscope_model::report::ReportHeader;
 use cardscope_model::result::RunResult;
 use cardscope_model::run::Run;
 use cardscope_model::session_file::SampleRecord;
@@ -20,7 +20,7 @@ use uuid::Uuid;
 
 /// Stores the start of a session, its recipe and its card. In a benchmark a card that says nothing of itself is one of its
 /// own: two that cannot be told apart must not share their figures.
-pub(crate) async fn session(c: &mut Connection, start: &SessionStart) -> Outcome<SessionId> {
+pub(crate) async fn session(c: &mut Connection, start: &SessionStart) -> SqlResult<SessionId> {
     let id = SessionId(Uuid::now_v7());
     let (name, now) = (id.to_string(), stamp::now());
     let placed = match (&start.unit, &start.recipe) {
@@ -30,23 +30,23 @@ pub(crate) async fn session(c: &mut Connection, start: &SessionStart) -> Outcome
             Some(CardResolver::place(c, &sighting).await?)
         }
     };
-    let mut shared = Shared::default();
+    let mut shared = SharedSettings::default();
     let recipe = match &start.recipe {
         Some(recipe) => shared.recipe(&recipe.name, &recipe.version, &recipe.text),
         None => sql::NO_RECIPE.to_owned(),
     };
     let rig = shared.rig(&start.condition)?;
     shared.write(c).await?;
-    let mut rows = Rows::new(sql::INSERT_SESSIONS, "");
+    let mut rows = RowBatch::new(sql::INSERT_SESSIONS, "");
     rows.push([
         name.into(),
         (&start.kind).into(),
         placed.as_ref().map(|placed| placed.card.as_str()).into(),
         placed.as_ref().and_then(|placed| placed.unit.as_deref()).into(),
         rig.into(),
-        Value::Text(None),
-        Value::Text(None),
-        Value::Text(None),
+        SqlValue::Text(None),
+        SqlValue::Text(None),
+        SqlValue::Text(None),
         (&start.target).into(),
         recipe.into(),
         start.seed.to_string().into(),
@@ -60,16 +60,16 @@ pub(crate) async fn session(c: &mut Connection, start: &SessionStart) -> Outcome
         process::this().into(),
         now.clone().into(),
         start.recipe.as_ref().map(|_| now).into(),
-        Value::Text(None),
-        Value::Text(None),
-        Value::Text(None),
-        Value::Text(None),
+        SqlValue::Text(None),
+        SqlValue::Text(None),
+        SqlValue::Text(None),
+        SqlValue::Text(None),
     ]);
     rows.write(c).await?;
     Ok(id)
 }
 
-pub(crate) async fn record_update(c: &mut Connection, id: SessionId, document: &Json) -> Outcome<()> {
+pub(crate) async fn record_update(c: &mut Connection, id: SessionId, document: &Json) -> SqlResult<()> {
     let_go_of_document(c, id).await?;
     let update = statement(sql::UPDATE_RECORD).bind(id.to_string()).bind(stamp::now()).bind(json(document)?);
     found(c.execute(update).await?)
@@ -77,27 +77,27 @@ pub(crate) async fn record_update(c: &mut Connection, id: SessionId, document: &
 
 /// Frees the room of a document that is replaced in the same transaction: SQLite would write the new one beside it, and a
 /// file does not shrink.
-async fn let_go_of_document(c: &mut Connection, id: SessionId) -> Outcome<()> {
+async fn let_go_of_document(c: &mut Connection, id: SessionId) -> SqlResult<()> {
     if c.is_server() {
         return Ok(());
     }
     c.execute(statement(sql::CLEAR_DOCUMENT).bind(id.to_string())).await.map(drop)
 }
 
-pub(crate) async fn run(c: &mut Connection, session: SessionId, start: RunStart) -> Outcome<()> {
-    let mut rows = Rows::new(sql::INSERT_RUNS, "");
+pub(crate) async fn run(c: &mut Connection, session: SessionId, start: RunStart) -> SqlResult<()> {
+    let mut rows = RowBatch::new(sql::INSERT_RUNS, "");
     rows.push([
         session.to_string().into(),
         start.run.into(),
         start.seed.to_string().into(),
         start.counted.into(),
         stamp::now().into(),
-        Value::Text(None),
-        Value::Text(None),
-        Value::Text(None),
+        SqlValue::Text(None),
+        SqlValue::Text(None),
+        SqlValue::Text(None),
         start.size_bytes.into(),
-        Value::Int(None),
-        Value::Text(None),
+        SqlValue::Int(None),
+        SqlValue::Text(None),
     ]);
     rows.write(c).await
 }
@@ -107,7 +107,7 @@ pub(crate) async fn sample(
     session: &str,
     run: u32,
     record: &SampleRecord,
-) -> Outcome<()> {
+) -> SqlResult<()> {
     let s = &record.sample;
     let insert = statement(sql::INSERT_SAMPLE)
         .bind(session)
@@ -133,7 +133,7 @@ pub(crate) async fn sample(
 /// Stores the results of a run, and its figures beside those of all others.
 ///
 /// All writers mark the card before they store settings: two that wait for each other's would wait for ever.
-pub(crate) async fn run_end(c: &mut Connection, session: SessionId, run: &RunResult) -> Outcome<()> {
+pub(crate) async fn run_end(c: &mut Connection, session: SessionId, run: &RunResult) -> SqlResult<()> {
     let (setting, card) = setting_of(c, session).await?;
     mark_stale(c, &card.into_iter().collect()).await?;
     let setting = store_setting(c, &setting).await?;
@@ -155,10 +155,10 @@ pub(crate) async fn run_end(c: &mut Connection, session: SessionId, run: &RunRes
 pub(crate) async fn session_end(
     c: &mut Connection,
     id: SessionId,
-    how: EndedHow,
+    how: SessionEnd,
     mut document: Json,
-    header: &Header,
-) -> Outcome<()> {
+    header: &ReportHeader,
+) -> SqlResult<()> {
     let recipe: String = c.one(statement(sql::SESSION_RECIPE).bind(id.to_string()), |row| row.get(0)).await?;
     if recipe != sql::NO_RECIPE {
         settle(c, id, header).await?;
@@ -174,12 +174,12 @@ pub(crate) async fn session_end(
 }
 
 /// Stores what its document says of the condition, which wins over what the start said, and its findings.
-async fn settle(c: &mut Connection, id: SessionId, header: &Header) -> Outcome<()> {
+async fn settle(c: &mut Connection, id: SessionId, header: &ReportHeader) -> SqlResult<()> {
     let (mut setting, card) = setting_of(c, id).await?;
     mark_stale(c, &card.into_iter().collect()).await?;
     setting.condition.clone_from(&header.condition);
     let setting = store_setting(c, &setting).await?;
-    let mut shared = Shared::default();
+    let mut shared = SharedSettings::default();
     let rig = shared.rig(&header.condition)?;
     shared.write(c).await?;
     let settled = statement(sql::SETTLE_SESSION)
@@ -194,15 +194,19 @@ async fn settle(c: &mut Connection, id: SessionId, header: &Header) -> Outcome<(
 }
 
 /// The tests of which a run has loops.
-async fn tests_of(c: &mut Connection, session: SessionId, run: u32) -> Outcome<Vec<Test>> {
+async fn tests_of(c: &mut Connection, session: SessionId, run: u32) -> SqlResult<Vec<SampledTest>> {
     let asked = statement(sql::TESTS).bind(session.to_string()).bind(run);
-    let test =
-        |row: &Row| Ok((TestName { pattern: row.parsed("test")?, op: row.parsed("op")? }, row.get("step")?));
+    let test = |row: &SqlRow| {
+        Ok((TestName { pattern: row.parsed("test")?, op: row.parsed("op")? }, row.get("step")?))
+    };
     c.all(asked, test).await
 }
 
 /// The finished runs of a session as they are stored, and the tests of which they have loops.
-async fn finished_runs(c: &mut Connection, session: SessionId) -> Outcome<Vec<(RunResult, Vec<Test>)>> {
+async fn finished_runs(
+    c: &mut Connection,
+    session: SessionId,
+) -> SqlResult<Vec<(RunResult, Vec<SampledTest>)>> {
     let asked = statement(sql::FINISHED_RUNS).bind(session.to_string());
     let runs: Vec<RunResult> = c.all(asked, |row| row.json("results")).await?;
     let mut all = Vec::new();
@@ -214,7 +218,7 @@ async fn finished_runs(c: &mut Connection, session: SessionId) -> Outcome<Vec<(R
 }
 
 /// What the runs of a session are measured under, and its card.
-async fn setting_of(c: &mut Connection, session: SessionId) -> Outcome<(Setting, Option<String>)> {
+async fn setting_of(c: &mut Connection, session: SessionId) -> SqlResult<(Setting, Option<String>)> {
     let read = statement(sql::SESSION_SETTING).bind(session.to_string());
     c.one(read, |row| {
         let setting =
@@ -224,20 +228,20 @@ async fn setting_of(c: &mut Connection, session: SessionId) -> Outcome<(Setting,
     .await
 }
 
-async fn store_setting(c: &mut Connection, setting: &Setting) -> Outcome<String> {
-    let mut shared = Shared::default();
+async fn store_setting(c: &mut Connection, setting: &Setting) -> SqlResult<String> {
+    let mut shared = SharedSettings::default();
     let hash = shared.setting(setting)?;
     shared.write(c).await?;
     Ok(hash)
 }
 
-pub(crate) async fn findings(c: &mut Connection, session: &str, findings: &[Finding]) -> Outcome<()> {
-    let mut rows = Rows::new(sql::INSERT_FINDINGS, "");
+pub(crate) async fn findings(c: &mut Connection, session: &str, findings: &[Finding]) -> SqlResult<()> {
+    let mut rows = RowBatch::new(sql::INSERT_FINDINGS, "");
     for (place, finding) in (1..).zip(findings) {
         let weight = json(&finding.weight)?;
         rows.push([
             session.into(),
-            Value::Int(Some(place)),
+            SqlValue::Int(Some(place)),
             (&finding.claim).into(),
             (&finding.verdict).into(),
             weight.trim_matches('"').into(),
@@ -250,6 +254,6 @@ pub(crate) async fn findings(c: &mut Connection, session: &str, findings: &[Find
 }
 
 /// Who says what of a condition, which its own stored form leaves out.
-pub(crate) fn origins(condition: &Condition) -> BTreeMap<&str, Origin> {
+pub(crate) fn origins(condition: &Condition) -> BTreeMap<&str, ConditionOrigin> {
     condition.iter().filter_map(|(word, _)| Some((word, condition.origin(word)?))).collect()
 }

@@ -7,12 +7,12 @@ use cardscope_model::endure::EndureReport;
 use cardscope_model::format::FormatReport;
 use cardscope_model::identity::Identity;
 use cardscope_model::judged_mark::MarksReport;
-use cardscope_model::log::Log;
+use cardscope_model::log::CardLog;
 use cardscope_model::observe::ObserveReport;
 use cardscope_model::restore::RestoreReport;
 use cardscope_model::result::BenchReport;
 use cardscope_model::sustain::SustainReport;
-use cardscope_model::units::Degrees;
+use cardscope_model::units::TemperatureUnit;
 use cardscope_model::verify::VerifyReport;
 use cardscope_page::tree::Page;
 use cardscope_session::frame::Procedure;
@@ -73,25 +73,25 @@ macro_rules! verbs {
 
 verbs! {
     "check" "Check" CheckReport => cardscope_check::page::page,
-        cardscope_check::request::Request => |r| r.needs().into();
+        cardscope_check::request::CheckRequest => |r| r.needs().into();
     "verify" "Verify capacity" VerifyReport => cardscope_capacity::page::page,
-        cardscope_capacity::request::Request => |r| r.needs().into();
+        cardscope_capacity::request::VerifyRequest => |r| r.needs().into();
     "bench" "Benchmark" BenchReport => cardscope_bench::page::page,
-        cardscope_bench::request::Request => |r| r.needs().into();
+        cardscope_bench::request::BenchRequest => |r| r.needs().into();
     "map" "Map the flash" MapReport => cardscope_flash::page::page,
-        cardscope_flash::verb::Request => |r| r.needs().into();
+        cardscope_flash::verb::MapRequest => |r| r.needs().into();
     "sustain" "Sustained use" SustainReport => cardscope_endurance::page::sustain::page,
-        cardscope_endurance::verb::sustain::Request => |r| r.needs().into();
+        cardscope_endurance::verb::sustain::SustainRequest => |r| r.needs().into();
     "format" "Format" FormatReport => cardscope_format::page::format::page,
-        cardscope_format::verb::format::Request => |r| r.needs().into();
+        cardscope_format::verb::format::FormatRequest => |r| r.needs().into();
     "endure" "Wear out" EndureReport => cardscope_endurance::page::endure::page,
-        cardscope_endurance::verb::endure::Request => |r| r.needs().into();
+        cardscope_endurance::verb::endure::EndureRequest => |r| r.needs().into();
     "restore" "Restore data" RestoreReport => cardscope_restore::page::page,
-        cardscope_restore::request::Request => |_| Effect::Restores;
+        cardscope_restore::request::RestoreRequest => |_| Effect::Restores;
     "marks" "Judge marks" MarksReport => cardscope_check::page::marks;
     "observe" "Observe" ObserveReport => cardscope_host::page::observe::page;
-    "info" "Identity" Identity => |card| cardscope_identity::page::page(card, Degrees::Celsius);
-    "import" "Import" Log => cardscope_import::page::log;
+    "info" "Identity" Identity => |card| cardscope_identity::page::page(card, TemperatureUnit::Celsius);
+    "import" "Import" CardLog => cardscope_import::page::log;
 }
 
 impl Verb {

@@ -2,7 +2,7 @@
 
 use crate::list::Verb;
 use cardscope_model::answer::Answer;
-use cardscope_model::report::Tone;
+use cardscope_model::report::NewsTone;
 use cardscope_page::tree::Page;
 use serde_json::Value;
 
@@ -12,6 +12,6 @@ pub fn page(kind: &str, document: &Value) -> Option<Page> {
 }
 
 /// Answer and tone of that page, for a line of a list.
-pub fn answer(kind: &str, document: &Value) -> Option<(Answer, Tone)> {
+pub fn answer(kind: &str, document: &Value) -> Option<(Answer, NewsTone)> {
     page(kind, document).map(|page| (page.answer, page.tone))
 }

@@ -1,7 +1,7 @@
 //! Options of a verb that an API client gives, in JSON: read into the verb's own struct, and from there into arguments of the
 //! command line, by clap's description of the struct. An option that serde skips in the struct cannot be given.
 
-use cardscope_session::frame::Needs;
+use cardscope_session::frame::CardNeeds;
 use clap::{Arg, Args, Command};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -22,12 +22,12 @@ pub enum Effect {
     Loses,
 }
 
-impl From<Needs> for Effect {
-    fn from(needs: Needs) -> Self {
+impl From<CardNeeds> for Effect {
+    fn from(needs: CardNeeds) -> Self {
         match needs {
-            Needs::Read => Effect::Reads,
-            Needs::WriteAndKeep => Effect::Preserves,
-            Needs::WriteAndLose(_) => Effect::Loses,
+            CardNeeds::Read => Effect::Reads,
+            CardNeeds::WriteAndKeep => Effect::Preserves,
+            CardNeeds::WriteAndLose(_) => Effect::Loses,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What the loop devices of these tests hold, and what lies in a folder.
 
-pub(crate) use cardscope_testkit::devices::{Loop, Mounted, Swap, attempt, tool, undo};
+pub(crate) use cardscope_testkit::devices::{LoopDevice, SwapArea, TestMount, attempt, tool, undo};
 use std::path::{Path, PathBuf};
 
 pub(crate) const MIB: u64 = 1 << 20;
@@ -30,8 +30,8 @@ pub(crate) fn first_difference(a: &[u8], b: &[u8]) -> Option<usize> {
 
 /// A loop device over an image of so many MiB with such data in it.
 #[track_caller]
-pub(crate) fn with_data(mib: u64, options: &[&str]) -> Loop {
-    Loop::in_memory(options, |dir| image(dir, mib))
+pub(crate) fn with_data(mib: u64, options: &[&str]) -> LoopDevice {
+    LoopDevice::in_memory(options, |dir| image(dir, mib))
 }
 
 /// Where a kernel short of memory may write at any time: behind the header of a swap area, up to its end.
@@ -39,9 +39,9 @@ pub(crate) const SWAP_PAGES: std::ops::Range<usize> = 4 << 10..64 << 10;
 
 /// Makes a swap area of that size and switches it on.
 #[track_caller]
-pub(crate) fn swap_on(device: &str) -> Swap {
+pub(crate) fn swap_on(device: &str) -> SwapArea {
     tool("mkswap", &[device, &(SWAP_PAGES.end >> 10).to_string()]);
-    Swap::on(device)
+    SwapArea::on(device)
 }
 
 /// The names in a directory, hidden ones too.

@@ -3,7 +3,7 @@
 use super::{Server, escaped, verify};
 use crate::common::binary::Home;
 use crate::common::logs::taken_in;
-use crate::common::machine::{Mounted, tool};
+use crate::common::machine::{TestMount, tool};
 use crate::common::text;
 use serde_json::json;
 use std::fs;
@@ -45,7 +45,7 @@ fn a_card_whose_only_test_ended_before_its_first_result_is_shown() {
 #[test]
 fn an_archive_that_becomes_read_only_is_read_and_a_change_says_why_not() {
     let home = Home::new();
-    let disk = Mounted::new(&["-t", "tmpfs", "-o", "size=64m"], "tmpfs");
+    let disk = TestMount::new(&["-t", "tmpfs", "-o", "size=64m"], "tmpfs");
     let archive = format!("{}/archive.sqlite", disk.path());
     taken_in(&home, "a.log", &[700, 690], &["--brand", "Acme", "--card", "Swift", "--archive", &archive]);
     let server = Server::start(&home, &["--archive", &archive]);

@@ -12,7 +12,7 @@ mod secrets;
 mod strangers;
 
 use crate::common::binary::{CARDSCOPE, Home, Running};
-use crate::common::machine::{Loop, data, tool};
+use crate::common::machine::{LoopDevice, data, tool};
 use crate::common::served::Served;
 use crate::common::{PATIENCE, list, text, until};
 use rustix::process::{Pid, Signal, kill_process};
@@ -322,7 +322,7 @@ fn children(of: Pid) -> Vec<Pid> {
 
 /// A slow card as a loop device, with data on it.
 struct SlowCard {
-    card: Loop,
+    card: LoopDevice,
     before: Vec<u8>,
     served: Served,
 }
@@ -335,7 +335,7 @@ impl SlowCard {
     fn new(home: &Home) -> Self {
         let served = Served::start(home, SLOW, &[]);
         let before = data(16 << 20);
-        let card = Loop::over(served.card(), &["--direct-io=on"]);
+        let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
         fs::write(&card.path, &before).unwrap();
         let mut slow = SlowCard { card, before, served };
         slow.before = slow.content();

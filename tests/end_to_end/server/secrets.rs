@@ -2,7 +2,7 @@
 
 use super::Server;
 use crate::common::binary::{CARDSCOPE, Home, Outcome, Running};
-use crate::common::machine::{Mounted, names_in, tool};
+use crate::common::machine::{TestMount, names_in, tool};
 use crate::common::{text, until};
 use std::fs::{self, Permissions};
 use std::net::TcpListener;
@@ -149,7 +149,7 @@ fn each_start_has_a_secret_of_its_own_that_ends_with_it() {
 fn a_disk_without_room_for_the_token_leaves_none_and_the_server_answers_all_the_same() {
     let home = Home::new();
     // A page is room for the token and not for the address that is stored after it; then there is none.
-    let disk = Mounted::new(&["-t", "tmpfs", "-o", "size=4k"], "tmpfs");
+    let disk = TestMount::new(&["-t", "tmpfs", "-o", "size=4k"], "tmpfs");
     let folder = disk.point.join("cardscope");
     for _ in 0..2 {
         let server = Server::start_as(&home, &[], |command| {

@@ -2,7 +2,7 @@
 //! reads this one, too.
 
 use crate::common::binary::Home;
-use crate::common::machine::{Loop, tool, with_data};
+use crate::common::machine::{LoopDevice, tool, with_data};
 use crate::common::{number, text, turns};
 use crate::observe::Load;
 use serde_json::Value;
@@ -13,7 +13,7 @@ fn sum(report: &Value, field: &str) -> u64 {
 }
 
 /// What the kernel counts of a device: reads and writes that ended.
-fn counted(device: &Loop) -> (u64, u64) {
+fn counted(device: &LoopDevice) -> (u64, u64) {
     let stat = std::fs::read_to_string(format!("/sys/block/{}/stat", device.name())).unwrap();
     let field: Vec<u64> = stat.split_whitespace().map(|f| f.parse().unwrap()).collect();
     (field[0], field[4])

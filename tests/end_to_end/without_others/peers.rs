@@ -2,7 +2,7 @@
 //! quiet machine; here ±5 % must hold on a busy one too, for one pattern of each direction, with CARDSCOPE_LONG=1 for four. What other tools find on served cards stands in `served_*`.
 
 use crate::common::binary::{Home, sessions_in};
-use crate::common::machine::{Loop, tool};
+use crate::common::machine::{LoopDevice, tool};
 use crate::common::served::Served;
 use crate::common::{number, result, turns};
 use serde_json::Value;
@@ -67,7 +67,7 @@ fn agree(patterns: &[Pattern]) {
     let _alone = turns::alone();
     let home = Home::new();
     let served = Served::start(&home, CARD, &[]);
-    let device = Loop::over(served.card(), &["--direct-io=on"]);
+    let device = LoopDevice::over(served.card(), &["--direct-io=on"]);
     let long = std::env::var("CARDSCOPE_LONG").is_ok_and(|value| !value.is_empty());
     for pattern in &patterns[..if long { patterns.len() } else { 1 }] {
         let mut seen = Vec::new();

@@ -10,7 +10,7 @@
 //! of the card, and is made anew.
 
 use crate::common::binary::Home;
-use crate::common::machine::Loop;
+use crate::common::machine::LoopDevice;
 use crate::common::served::Served;
 use crate::common::turns;
 use rustix::process::Signal;
@@ -92,7 +92,7 @@ fn differ(name: &str, within: f64, virtually: &Value, really: &Value) -> Option<
 /// The map of a card in real time; `None` where too many answers were late.
 fn really(home: &Home, target: &str) -> Option<Value> {
     let mut served = Served::start(home, target, &["--json"]);
-    let card = Loop::over(served.card(), &[]);
+    let card = LoopDevice::over(served.card(), &[]);
     let document = map(home, &card.path);
     drop(card);
     let lag = &served.stop(Signal::TERM).expect(0).json()["cards"][0]["lag"];

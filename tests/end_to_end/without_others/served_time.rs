@@ -2,7 +2,7 @@
 //! knows how late it is, and says so where a card is too fast for the machine.
 
 use crate::common::binary::Home;
-use crate::common::machine::{Loop, tool};
+use crate::common::machine::{LoopDevice, tool};
 use crate::common::nbd::Nbd;
 use crate::common::served::Served;
 use crate::common::{number, result, turns};
@@ -122,7 +122,7 @@ fn a_loop_device_adds_less_than_60_us_to_a_card_of_a_millisecond() {
     let _alone = turns::alone();
     let home = Home::new();
     let served = Served::start(&home, "constant?command_s=0.001&mb_s=4096", &[]);
-    let device = Loop::over(served.card(), &["--direct-io=on"]);
+    let device = LoopDevice::over(served.card(), &["--direct-io=on"]);
     let mut added = Vec::new();
     let is_near = (0..ATTEMPTS).any(|_| {
         added.push(fio_constant(&through_the_kernel(&device.path), 1) - 1001.0);

@@ -1,7 +1,7 @@
 //! A long write to a card that answers in real time tells the cache that the card has.
 
 use crate::common::binary::Home;
-use crate::common::machine::Loop;
+use crate::common::machine::LoopDevice;
 use crate::common::served::Served;
 use crate::common::turns;
 
@@ -14,7 +14,7 @@ fn a_served_card_behind_a_loop_device_tells_its_cache_in_real_time() {
         "sim:pro-64g-u3?announced_bytes=2GiB&cache.clean_bytes=300000000&write.mb_s=20",
         &[],
     );
-    let device = Loop::over(served.card(), &["--direct-io=on"]);
+    let device = LoopDevice::over(served.card(), &["--direct-io=on"]);
     let name = device.path.as_str();
     let arguments = ["sustain", name, "--erase", "--yes-destroy", name, "--duration", "15s", "--json"];
     let run = home.run(&arguments).expect(0);

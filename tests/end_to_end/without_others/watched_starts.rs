@@ -3,7 +3,7 @@
 //! time behind a loop device.
 
 use crate::common::binary::Home;
-use crate::common::machine::Loop;
+use crate::common::machine::LoopDevice;
 use crate::common::served::Served;
 use crate::common::{number, text, turns};
 use crate::observe::Load;
@@ -15,7 +15,7 @@ const START: [&str; 2] = ["--rw=randwrite", "--number_ios=30"];
 /// Watches such a start from the served card `name`.
 fn watched(home: &Home, name: &str, more: &[&str]) -> Value {
     let served = Served::start(home, name, &[]);
-    let device = Loop::over(served.card(), &["--direct-io=on"]);
+    let device = LoopDevice::over(served.card(), &["--direct-io=on"]);
     let load = Load::of(&device.path, &START);
     let arguments = [&["observe", &device.path, "--for", "8s", "--json"], more].concat();
     let report = home.run(&arguments).expect(0).json();

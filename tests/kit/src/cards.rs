@@ -3,7 +3,7 @@
 use cardscope_model::archived::StoredCard;
 use cardscope_model::card::CardFacts;
 use cardscope_model::condition::Condition;
-use cardscope_model::run::{CardRun, Figure, Run};
+use cardscope_model::run::{CardRun, Run, TestFigure};
 use cardscope_model::setting::Setting;
 use cardscope_sd::registers::crc7::crc7;
 use std::path::Path;
@@ -53,7 +53,7 @@ pub fn run(condition: &str, mb_s: f64) -> CardRun {
         source: None,
         run: Run {
             run: 1,
-            results: vec![Figure::of("SEQ1M Q8T1 read".parse().unwrap(), mb_s)],
+            results: vec![TestFigure::of("SEQ1M Q8T1 read".parse().unwrap(), mb_s)],
             ..Run::default()
         },
     }

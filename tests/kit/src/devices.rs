@@ -67,7 +67,7 @@ pub fn with_own_mounts(options: &[&str]) -> Command {
 
 /// A file as a block device.
 #[derive(Debug)]
-pub struct Loop {
+pub struct LoopDevice {
     /// Path of the device, as `/dev/loop0`.
     pub path: String,
     /// The file behind it.
@@ -77,10 +77,10 @@ pub struct Loop {
     _dir: Option<TempDir>,
 }
 
-impl Loop {
+impl LoopDevice {
     /// A loop device over a fresh file of `mib` MiB of zeros, in memory: other files that are written don't slow it down.
     #[track_caller]
-    pub fn zeros(mib: u64, options: &[&str]) -> Loop {
+    pub fn zeros(mib: u64, options: &[&str]) -> LoopDevice {
         Self::in_memory(options, |dir| {
             let image = dir.join("card.img");
             std::fs::File::create(&image).unwrap().set_len(mib << 20).unwrap();
@@ -90,7 +90,7 @@ impl Loop {
 
     /// A loop device over the file that `make` leaves in a folder in memory.
     #[track_caller]
-    pub fn in_memory(options: &[&str], make: impl FnOnce(&Path) -> PathBuf) -> Loop {
+    pub fn in_memory(options: &[&str], make: impl FnOnce(&Path) -> PathBuf) -> LoopDevice {
         let dir = tempfile::tempdir_in("/dev/shm").unwrap();
         let mut made = Self::over(make(dir.path()), options);
         made._dir = Some(dir);
@@ -99,17 +99,17 @@ impl Loop {
 
     /// A loop device over a file or device that is there.
     #[track_caller]
-    pub fn over(image: impl AsRef<Path>, options: &[&str]) -> Loop {
+    pub fn over(image: impl AsRef<Path>, options: &[&str]) -> LoopDevice {
         let image = image.as_ref();
         let arguments = [&["-f", "--show"], options, &[image.to_str().unwrap()]].concat();
         let path = tool("losetup", &arguments);
-        Loop { path, image: image.to_owned(), partitions: Vec::new(), pulled_out: false, _dir: None }
+        LoopDevice { path, image: image.to_owned(), partitions: Vec::new(), pulled_out: false, _dir: None }
     }
 
     /// The same over its image, with a number that nobody is given who asks for any free one, while lower ones are free: its card
     /// can be swapped.
     #[track_caller]
-    pub fn apart(mut self) -> Loop {
+    pub fn apart(mut self) -> LoopDevice {
         let image = self.image.to_str().unwrap();
         let mut all = (1000..1100).map(|number| format!("/dev/loop{number}"));
         let apart = all.find(|path| attempt("losetup", &[path, image]).status.success()).unwrap();
@@ -176,7 +176,7 @@ impl Loop {
     }
 }
 
-impl Drop for Loop {
+impl Drop for LoopDevice {
     fn drop(&mut self) {
         if self.pulled_out {
             return;
@@ -190,28 +190,28 @@ impl Drop for Loop {
 
 /// A mount, undone when dropped.
 #[derive(Debug)]
-pub struct Mounted {
+pub struct TestMount {
     /// The folder on which it is mounted.
     pub point: PathBuf,
-    device: Option<Loop>,
+    device: Option<LoopDevice>,
     _dir: TempDir,
 }
 
-impl Mounted {
+impl TestMount {
     /// Mounts `what` on a folder of its own.
     #[track_caller]
-    pub fn new(options: &[&str], what: &str) -> Mounted {
+    pub fn new(options: &[&str], what: &str) -> TestMount {
         let dir = tempfile::tempdir().unwrap();
         let point = dir.path().join("point");
         std::fs::create_dir(&point).unwrap();
         tool("mount", &[options, &[what, point.to_str().unwrap()]].concat());
-        Mounted { point, device: None, _dir: dir }
+        TestMount { point, device: None, _dir: dir }
     }
 
     /// A fresh file system of `mib` MiB on a loop device of its own, made by `mkfs.KIND`.
     #[track_caller]
-    pub fn made(kind: &str, make: &[&str], options: &[&str], mib: u64) -> Mounted {
-        let device = Loop::zeros(mib, &[]);
+    pub fn made(kind: &str, make: &[&str], options: &[&str], mib: u64) -> TestMount {
+        let device = LoopDevice::zeros(mib, &[]);
         tool(&format!("mkfs.{kind}"), &[make, &[&device.path]].concat());
         let mut mounted = Self::new(&[&["-t", kind], options].concat(), &device.path);
         mounted.device = Some(device);
@@ -220,7 +220,7 @@ impl Mounted {
 
     /// A fresh ext4 of `mib` MiB, all of it for files of anybody.
     #[track_caller]
-    pub fn ext4(mib: u64) -> Mounted {
+    pub fn ext4(mib: u64) -> TestMount {
         Self::made("ext4", &["-q", "-F", "-m", "0"], &[], mib)
     }
 
@@ -236,7 +236,7 @@ impl Mounted {
     }
 }
 
-impl Drop for Mounted {
+impl Drop for TestMount {
     fn drop(&mut self) {
         undo("umount", &[self.path()]);
     }
@@ -244,18 +244,18 @@ impl Drop for Mounted {
 
 /// A swap area, switched off when dropped.
 #[derive(Debug)]
-pub struct Swap(String);
+pub struct SwapArea(String);
 
-impl Swap {
+impl SwapArea {
     /// Switches on a swap area that is there.
     #[track_caller]
-    pub fn on(device: &str) -> Swap {
+    pub fn on(device: &str) -> SwapArea {
         tool("swapon", &[device]);
-        Swap(device.to_owned())
+        SwapArea(device.to_owned())
     }
 }
 
-impl Drop for Swap {
+impl Drop for SwapArea {
     fn drop(&mut self) {
         undo("swapoff", &[&self.0]);
     }
@@ -263,9 +263,9 @@ impl Drop for Swap {
 
 /// A program that is ended when dropped.
 #[derive(Debug)]
-pub struct Program(pub std::process::Child);
+pub struct ProgramGuard(pub std::process::Child);
 
-impl Drop for Program {
+impl Drop for ProgramGuard {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();

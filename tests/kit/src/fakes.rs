@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use std::ops::Range;
 
 /// A size, and the rest of a card's name.
-pub type Card = (u64, String);
+pub type FakeCardSpec = (u64, String);
 
 /// A place within a card, in whole sectors.
 pub fn place(bytes: u64, share: f64) -> u64 {
@@ -13,21 +13,21 @@ pub fn place(bytes: u64, share: f64) -> u64 {
 
 /// A cache: its size in bytes or as a share of what is lost, and what else is said of it.
 #[derive(Debug, Clone)]
-pub enum Cache {
+pub enum HidingCache {
     None,
     Share(f64, String),
     Bytes(u64, String),
 }
 
-impl Cache {
+impl HidingCache {
     /// In the words of a name, on a card that loses so many bytes.
     fn on(&self, lost_bytes: u64) -> String {
         match self {
-            Cache::None => String::new(),
-            Cache::Share(share, rest) => {
+            HidingCache::None => String::new(),
+            HidingCache::Share(share, rest) => {
                 format!("&cache_bytes={}&{rest}", place(lost_bytes, *share).next_multiple_of(4096))
             }
-            Cache::Bytes(bytes, rest) => format!("&cache_bytes={bytes}&{rest}"),
+            HidingCache::Bytes(bytes, rest) => format!("&cache_bytes={bytes}&{rest}"),
         }
     }
 }
@@ -41,9 +41,9 @@ pub fn policy() -> impl Strategy<Value = String> {
 }
 
 /// What lost places read as.
-pub type Lost = &'static [&'static str];
+pub type LostWords = &'static [&'static str];
 
-fn one_of(lost: Lost) -> impl Strategy<Value = &'static str> {
+fn one_of(lost: LostWords) -> impl Strategy<Value = &'static str> {
     proptest::sample::select(lost)
 }
 
@@ -52,9 +52,9 @@ pub fn limbo(
     card: impl Strategy<Value = u64>,
     share: Range<f64>,
     least: f64,
-    lost: Lost,
-    cache: impl Strategy<Value = Cache>,
-) -> impl Strategy<Value = Card> {
+    lost: LostWords,
+    cache: impl Strategy<Value = HidingCache>,
+) -> impl Strategy<Value = FakeCardSpec> {
     (card, share, one_of(lost), cache).prop_map(move |(bytes, share, lost, cache)| {
         let real = if share < least { 0 } else { place(bytes, share) };
         (bytes, format!("fake=limbo&fake_bytes={real}&fake.lost={lost}{}", cache.on(bytes - real)))
@@ -62,13 +62,13 @@ pub fn limbo(
 }
 
 /// How the bytes of a period follow from the card's and a share.
-pub type Period = fn(u64, f64) -> u64;
+pub type PeriodRule = fn(u64, f64) -> u64;
 
 pub fn wraparound(
     card: impl Strategy<Value = u64>,
     share: Range<f64>,
-    period: impl Strategy<Value = Period>,
-) -> impl Strategy<Value = Card> {
+    period: impl Strategy<Value = PeriodRule>,
+) -> impl Strategy<Value = FakeCardSpec> {
     (card, share, period).prop_map(|(bytes, share, period)| {
         (bytes, format!("fake=wraparound&wrap_bytes={}", period(bytes, share)))
     })
@@ -77,11 +77,11 @@ pub fn wraparound(
 pub fn chain(
     card: impl Strategy<Value = u64>,
     share: Range<f64>,
-    period: impl Strategy<Value = Period>,
+    period: impl Strategy<Value = PeriodRule>,
     real: Range<f64>,
-    lost: Lost,
-    cache: impl Strategy<Value = Cache>,
-) -> impl Strategy<Value = Card> {
+    lost: LostWords,
+    cache: impl Strategy<Value = HidingCache>,
+) -> impl Strategy<Value = FakeCardSpec> {
     (card, share, real, one_of(lost), period, cache).prop_map(|(bytes, share, real, lost, period, cache)| {
         let wrap = period(bytes, share);
         let real = place(wrap, real);
@@ -92,7 +92,7 @@ pub fn chain(
 
 /// One address line of those that such a card has, from `least` on.
 #[allow(dead_code, reason = "not every test looks for them")]
-pub fn address_line(card: impl Strategy<Value = u64>, least: u64) -> impl Strategy<Value = Card> {
+pub fn address_line(card: impl Strategy<Value = u64>, least: u64) -> impl Strategy<Value = FakeCardSpec> {
     (card, 0.0..1.0f64).prop_map(move |(bytes, share)| {
         let lines = (bytes - 1).ilog2() + 1 - least.ilog2();
         let line = least << (f64::from(lines) * share) as u32;
@@ -105,9 +105,9 @@ pub fn damaged(
     card: impl Strategy<Value = u64>,
     share: Range<f64>,
     powers: Range<u32>,
-    lost: Lost,
-    cache: impl Strategy<Value = Cache>,
-) -> impl Strategy<Value = Card> {
+    lost: LostWords,
+    cache: impl Strategy<Value = HidingCache>,
+) -> impl Strategy<Value = FakeCardSpec> {
     (card, share, powers, one_of(lost), 0u32..1000, cache).prop_map(|(bytes, share, power, lost, seed, cache)| {
         let unit = 65_536u64 << power;
         let cache = cache.on((bytes as f64 * share) as u64);
@@ -120,15 +120,18 @@ pub fn damaged(
     })
 }
 
-pub fn overcommitted(card: impl Strategy<Value = u64>, share: Range<f64>) -> impl Strategy<Value = Card> {
+pub fn overcommitted(
+    card: impl Strategy<Value = u64>,
+    share: Range<f64>,
+) -> impl Strategy<Value = FakeCardSpec> {
     (card, share)
         .prop_map(|(bytes, share)| (bytes, format!("fake=overcommitted&fake_bytes={}", place(bytes, share))))
 }
 
-pub fn read_only(card: impl Strategy<Value = u64>) -> impl Strategy<Value = Card> {
+pub fn read_only(card: impl Strategy<Value = u64>) -> impl Strategy<Value = FakeCardSpec> {
     card.prop_map(|bytes| (bytes, "fake=read-only&state=filled".to_owned()))
 }
 
-pub fn genuine(card: impl Strategy<Value = u64>) -> impl Strategy<Value = Card> {
+pub fn genuine(card: impl Strategy<Value = u64>) -> impl Strategy<Value = FakeCardSpec> {
     (card, 0u32..1000).prop_map(|(bytes, seed)| (bytes, format!("seed={seed}")))
 }

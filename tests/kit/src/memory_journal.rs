@@ -1,17 +1,17 @@
 //! A journal in memory.
 
-use cardscope_engine::journal::{Journal, JournalError, SavedRange};
+use cardscope_engine::journal::{JournalError, JournalWriter, SavedRange};
 
 /// Bytes of a range, as in a journal on disk.
 const MOST: usize = 1 << 20;
 
 #[derive(Debug, Default)]
-pub struct Memory {
+pub struct MemoryJournal {
     batches: Vec<Vec<(SavedRange, Vec<u8>)>>,
     open: Vec<(SavedRange, Vec<u8>)>,
 }
 
-impl Memory {
+impl MemoryJournal {
     /// Changes what was saved from an address, as a bad read or disk would have.
     pub fn change(&mut self, offset: u64, how: impl Fn(&mut Vec<u8>)) {
         let saved = self.batches.iter_mut().flatten().filter(|(kept, _)| kept.offset == offset);
@@ -19,7 +19,7 @@ impl Memory {
     }
 }
 
-impl Journal for Memory {
+impl JournalWriter for MemoryJournal {
     fn save(&mut self, offset: u64, original: &[u8]) -> Result<(), JournalError> {
         let parts = original.chunks(MOST).zip((offset..).step_by(MOST));
         self.open.extend(

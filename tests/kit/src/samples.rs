@@ -1,21 +1,22 @@
 //! Documents for tests: cards that never were, with figures of the size that cards have, the same each time. What is the
 //! same for all of them stands in the documents of `samples`.
 
-use cardscope_model::card::Price;
+use cardscope_model::card::CardPrice;
 use cardscope_model::card_map::MapReport;
 use cardscope_model::comparison::{
-    Apart, ComparedTest, Comparison, Entry, Grade, Overall, Pair, PrintedSpread, Spread, TwoLevels, Verdict,
+    ChanceGrade, ComparedEntry, ComparedPair, ComparedTest, Comparison, OverallFactor, PairVerdict,
+    PrintedSpread, Spread, TestRange, TwoLevels,
 };
-use cardscope_model::condition::Origin;
-use cardscope_model::histogram::Histogram;
+use cardscope_model::condition::ConditionOrigin;
+use cardscope_model::histogram::LatencyHistogram;
 use cardscope_model::imported::ImportReport;
-use cardscope_model::job::{Figures, Fit};
+use cardscope_model::job::{Figures, JobFit};
 use cardscope_model::observe::ObserveReport;
-use cardscope_model::publication::{CardPart, Latencies, Publication, TestSeries};
-use cardscope_model::ranking::{Decision, Instead, Placement, RankedCard, Ranking};
+use cardscope_model::publication::{CardPart, Publication, TestLatencies, TestSeries};
+use cardscope_model::ranking::{AlternativeCard, Placement, RankedCard, Ranking, RankingDecision};
 use cardscope_model::result::ToolPrints;
-use cardscope_model::series::Bucket;
-use cardscope_model::sustain::{Reading, Sample, SustainReport};
+use cardscope_model::series::SeriesBucket;
+use cardscope_model::sustain::{PlacedTemperature, SustainReport, SustainSample};
 use cardscope_model::test_name::TestName;
 use cardscope_model::verify::{FilesReport, MapCell, VerifyReport};
 use std::sync::LazyLock;
@@ -76,11 +77,11 @@ fn cooling(card: usize) -> &'static str {
     if card.is_multiple_of(3) { "passive" } else { "active" }
 }
 
-fn entry(number: usize, runs: u32) -> Entry {
+fn entry(number: usize, runs: u32) -> ComparedEntry {
     let mut entry = ONE_CARD.comparison.entries[0].clone();
     (entry.name, entry.card_id, entry.runs) = (name(number), format!("card-{number}"), runs);
     entry.card.brand = Some(name(number));
-    entry.settings[0].condition.set("cooling", cooling(number), Origin::Stated);
+    entry.settings[0].condition.set("cooling", cooling(number), ConditionOrigin::Stated);
     entry.sources = vec![format!("logs/card-{number}.txt")];
     entry
 }
@@ -127,16 +128,16 @@ pub fn of_runs(runs: Vec<f64>, falls_from: Option<f64>) -> Spread {
     }
 }
 
-fn pair(first: usize, second: usize, spreads: &[Option<Spread>]) -> Option<Pair> {
+fn pair(first: usize, second: usize, spreads: &[Option<Spread>]) -> Option<ComparedPair> {
     let (a, b) = (spreads[first].as_ref()?, spreads[second].as_ref()?);
     let factor = b.mean / a.mean;
     let verdict = match factor {
-        f if f > 1.1 => Verdict::SecondFaster,
-        f if f < 0.9 => Verdict::FirstFaster,
-        f if (f - 1.0).abs() < 0.02 => Verdict::Alike,
-        _ => Verdict::CannotTell,
+        f if f > 1.1 => PairVerdict::SecondFaster,
+        f if f < 0.9 => PairVerdict::FirstFaster,
+        f if (f - 1.0).abs() < 0.02 => PairVerdict::Alike,
+        _ => PairVerdict::CannotTell,
     };
-    Some(Pair {
+    Some(ComparedPair {
         first,
         second,
         factor,
@@ -144,10 +145,10 @@ fn pair(first: usize, second: usize, spreads: &[Option<Spread>]) -> Option<Pair>
         percent: (factor - 1.0) * 100.0,
         p: Some((0.2 - (factor - 1.0).abs()).clamp(0.0002, 1.0)),
         verdict,
-        more_runs: (verdict == Verdict::CannotTell).then_some(8),
+        more_runs: (verdict == PairVerdict::CannotTell).then_some(8),
         probability_first_faster: if factor < 1.0 { 0.99 } else { 0.01 },
         probability_notable: (0.5 + 4.0 * (factor - 1.0).abs()).min(0.99),
-        grade: Grade::of((0.5 + 4.0 * (factor - 1.0).abs()).min(0.99)),
+        grade: ChanceGrade::of((0.5 + 4.0 * (factor - 1.0).abs()).min(0.99)),
         not_the_card_alone: if first == 0 && second == 1 { vec!["cooling".into()] } else { vec![] },
         confounded_by: vec![],
         levels: None,
@@ -182,12 +183,12 @@ pub fn comparison(cards: usize, runs: u32, tests: usize) -> Comparison {
 }
 
 /// How far three cards or more lie apart in a test.
-fn apart(test: &ComparedTest, cards: usize) -> Option<Apart> {
+fn apart(test: &ComparedTest, cards: usize) -> Option<TestRange> {
     let mean = |card: &usize| test.spreads[*card].as_ref().map_or(f64::NAN, |spread| spread.mean);
     let mut all: Vec<usize> = (0..cards).filter(|card| test.spreads[*card].is_some()).collect();
     all.sort_by(|a, b| mean(b).total_cmp(&mean(a)));
     let (fastest, slowest) = (all.first()?, all.last()?);
-    (all.len() > 2).then(|| Apart {
+    (all.len() > 2).then(|| TestRange {
         test: test.test,
         step: None,
         cards: all.len() as u32,
@@ -200,7 +201,7 @@ fn apart(test: &ComparedTest, cards: usize) -> Option<Apart> {
 }
 
 /// All tests that every card has, by the geometric means of its speeds.
-fn overall(comparison: &Comparison) -> Vec<Overall> {
+fn overall(comparison: &Comparison) -> Vec<OverallFactor> {
     let shared: Vec<&ComparedTest> =
         comparison.tests.iter().filter(|test| test.spreads.iter().all(Option::is_some)).collect();
     let log = |card: usize| -> f64 {
@@ -211,7 +212,7 @@ fn overall(comparison: &Comparison) -> Vec<Overall> {
     let count = shared.len().max(1) as f64;
     let place = |(place, card): (usize, &usize)| {
         let factor_to_best = ((log(*card) - log(order[0])) / count).exp();
-        Overall {
+        OverallFactor {
             name: name(*card),
             factor_to_best,
             ci95: if place == 0 { [1.0, 1.0] } else { [0.95 * factor_to_best, 1.05 * factor_to_best] },
@@ -231,7 +232,7 @@ pub fn ranking(cards: usize) -> Ranking {
         let (amount, first) = (9.9 + card as f64, ONE_CARD.rankings[0].places[0].clone());
         let mut job = first.job.unwrap();
         job.score = Some(score(card));
-        job.fit = if card < 2 { Fit::Good } else { Fit::Fair };
+        job.fit = if card < 2 { JobFit::Good } else { JobFit::Fair };
         job.meaning = vec![format!("boot: {:.1} s", 18.0 + card as f64)];
         job.seconds = vec![("boot".into(), 18.0 + card as f64)];
         RankedCard {
@@ -244,7 +245,7 @@ pub fn ranking(cards: usize) -> Ranking {
             value: score(card),
             ci95: Some([score(card) - 4.0, score(card) + 3.0]),
             job: Some(job),
-            price: Some(Price { amount, currency: "EUR".into() }),
+            price: Some(CardPrice { amount, currency: "EUR".into() }),
             priced: Some("2024-03".into()),
             per_price: Some(score(card) / amount),
             gb_per_price: Some(64.0 / amount),
@@ -261,15 +262,15 @@ pub fn ranking(cards: usize) -> Ranking {
     };
     let mut ranking = ONE_CARD.rankings[0].clone();
     ranking.places = (0..cards).map(place).collect();
-    ranking.decision = Some(Decision {
+    ranking.decision = Some(RankingDecision {
         buy: vec![name(0)],
         probability: 0.83,
-        instead: Some(Instead {
+        instead: Some(AlternativeCard {
             name: name(1),
-            below: Price { amount: 8.5, currency: "EUR".into() },
+            below: CardPrice { amount: 8.5, currency: "EUR".into() },
             costs: None,
         }),
-        ..Decision::default()
+        ..RankingDecision::default()
     });
     for groups in &mut ranking.groups {
         groups.verdict = groups.verdict.replace("1 cards", &format!("{cards} cards"));
@@ -282,7 +283,7 @@ pub fn series(card: usize, test: usize, runs: u32) -> Vec<TestSeries> {
     let second = |run: u32, at_s: u32| {
         let speed =
             TESTS[test].1 * (0.9 + 0.2 * chance((card as u64 * 97 + u64::from(run)) * 977 + u64::from(at_s)));
-        Bucket {
+        SeriesBucket {
             at_s,
             seconds: 1,
             sum_us: 0,
@@ -303,15 +304,15 @@ pub fn series(card: usize, test: usize, runs: u32) -> Vec<TestSeries> {
     (1..=runs).map(series).collect()
 }
 
-fn latencies(card: usize, test: usize, runs: u32) -> Latencies {
-    let mut histogram = Histogram::default();
+fn latencies(card: usize, test: usize, runs: u32) -> TestLatencies {
+    let mut histogram = LatencyHistogram::default();
     for n in 0..3000_u64 {
         let spread = 1.0 + 9.0 * chance(n * 31 + card as u64 * 7 + test as u64).powi(8);
         histogram.record((120_000.0 * (test as f64 + 1.0) * spread) as u64);
     }
     histogram.record(850_000_000);
     let condition = "cooling active · reader slot".into();
-    Latencies {
+    TestLatencies {
         test: TESTS[test].0.parse().unwrap(),
         step: None,
         runs,
@@ -343,11 +344,11 @@ fn verify() -> VerifyReport {
 
 /// Two minutes of writing in which a cache ends and the card grows warm.
 pub fn long_run() -> SustainReport {
-    let sample = |i: u32| Sample {
+    let sample = |i: u32| SustainSample {
         at_s: f64::from(i),
         write_mb_s: Some(if i < 40 { 60.0 } else { 22.0 } + 2.0 * chance(u64::from(i))),
-        temperatures: vec![Reading { place: "card".into(), celsius: 30.0 + f64::from(i) * 0.2 }],
-        ..Sample::default()
+        temperatures: vec![PlacedTemperature { place: "card".into(), celsius: 30.0 + f64::from(i) * 0.2 }],
+        ..SustainSample::default()
     };
     let mut run = ONE_CARD.cards[0].sustain.clone().unwrap();
     run.body.measured.series = (0..120).map(sample).collect();
@@ -380,7 +381,7 @@ pub fn of_two_settings(cards: usize, runs: u32, tests: usize) -> Publication {
     let mut publication = publication(cards, runs, tests);
     let mut warm = entry(0, runs);
     warm.name = format!("{} · cooling active", warm.name);
-    warm.settings[0].condition.set("cooling", "active", Origin::Stated);
+    warm.settings[0].condition.set("cooling", "active", ConditionOrigin::Stated);
     publication.comparison.entries.insert(1, warm);
     for (number, test) in publication.comparison.tests.iter_mut().enumerate() {
         test.spreads.insert(1, Some(spread(number, cards + 1, runs)));

@@ -3,34 +3,38 @@
 pub mod recipes;
 
 use cardscope_model::answer::Answer;
-use cardscope_model::report::Body as _;
-use cardscope_model::report::Tone;
+use cardscope_model::report::NewsTone;
+use cardscope_model::report::ReportBody as _;
 use cardscope_model::result::{BenchReport, RunResult, Summary, TIME_IS_UP, TestResult, ToolPrints};
-use cardscope_model::test_name::{Order, TestName};
+use cardscope_model::test_name::{IoOrder, TestName};
 use cardscope_model::units::three_digits as speed;
-use cardscope_model::units::{Size, Speed};
+use cardscope_model::units::{DecimalSize, SpeedMbS};
 use cardscope_page::figure::{count, in_a_line, interval, sentence, test_of, time_us};
 use cardscope_page::tree::table::Table;
-use cardscope_page::tree::{Block, Fact, Page, fact, failed_ios, tone_of_figures, verdicts};
+use cardscope_page::tree::{Page, PageBlock, PageFact, fact, failed_ios, tone_of_figures, verdicts};
 
 /// The page.
 pub fn page(report: &BenchReport) -> Page {
     let (header, body) = (&report.header, &report.body);
     let counted = body.runs.iter().rfind(|run| run.counted);
     let missed = counted.is_some_and(|run| run.passed == Some(false));
-    let tone = if missed && !body.is_untested() { Tone::Bad } else { tone_of_figures(body.exit_status()) };
+    let tone =
+        if missed && !body.is_untested() { NewsTone::Bad } else { tone_of_figures(body.exit_status()) };
     let mut page = Page::new(&header.target, tone, answer(report, counted));
     page.reasons.extend(failed_ios(&body.moved));
-    page.because_all(Tone::Warning, uneven(report));
+    page.because_all(NewsTone::Warning, uneven(report));
     if let Some(run) = counted {
         let several = body.summary.iter().any(|summary| summary.n > 1);
         let table = if several { summary_table(&body.summary) } else { run_table(&run.results) };
-        page.add("", [Block::Table(table), Block::Lines(scores(run)), Block::Lines(not_measured(run))]);
-        page.because_all(Tone::Warning, verdicts(header, "limited-by"));
+        page.add(
+            "",
+            [PageBlock::Table(table), PageBlock::Lines(scores(run)), PageBlock::Lines(not_measured(run))],
+        );
+        page.because_all(NewsTone::Warning, verdicts(header, "limited-by"));
     }
-    page.because(Tone::Plain, work(report));
-    page.add("", [Block::Facts(warmth(&body.runs))]);
-    page.fold("Conditions", [Block::Facts(conditions(report))]);
+    page.because(NewsTone::Plain, work(report));
+    page.add("", [PageBlock::Facts(warmth(&body.runs))]);
+    page.fold("Conditions", [PageBlock::Facts(conditions(report))]);
     page.add_findings(header, body.runs.iter().flat_map(|run| &run.results));
     page.add_end(header);
     page
@@ -44,12 +48,12 @@ fn answer(report: &BenchReport, counted: Option<&RunResult>) -> Answer {
     };
     let known = |verb: &'static str, writes: bool| {
         let all = run.results.iter().filter(|r| r.op.writes() == writes);
-        let first = all.min_by_key(|r| (r.op.reads() == writes, r.test.order != Order::Sequential))?;
+        let first = all.min_by_key(|r| (r.op.reads() == writes, r.test.order != IoOrder::Sequential))?;
         let same = |s: &&Summary| (s.test, s.op, &s.step) == (first.test, first.op, &first.step);
         let summed = body.summary.iter().find(same);
         let runs = summed.map_or(1, |summary| summary.n);
         let mb_s = summed.filter(|summary| summary.n > 1).map_or(first.mb_s, |summary| summary.median);
-        Some((format!("{verb} {}", Speed(mb_s)), first.test.to_string(), runs))
+        Some((format!("{verb} {}", SpeedMbS(mb_s)), first.test.to_string(), runs))
     };
     let known: Vec<_> = [known("reads", false), known("writes", true)].into_iter().flatten().collect();
     let one_test = known.iter().all(|(_, test, _)| *test == known[0].1);
@@ -107,11 +111,11 @@ fn work(report: &BenchReport) -> String {
     let body = &report.body;
     let runs = count(body.runs.iter().filter(|run| run.counted).count() as u64, "run");
     let bytes: u64 = body.runs.iter().flat_map(|run| &run.results).map(|result| result.bytes).sum();
-    format!("Recipe {}, {runs}; its tests moved {}.", body.recipe, Size(bytes))
+    format!("Recipe {}, {runs}; its tests moved {}.", body.recipe, DecimalSize(bytes))
 }
 
 /// The temperatures of several runs, which their table has no column for.
-fn warmth(runs: &[RunResult]) -> Vec<Fact> {
+fn warmth(runs: &[RunResult]) -> Vec<PageFact> {
     let counted = runs.iter().filter(|run| run.counted).flat_map(|run| &run.results);
     let all = counted.flat_map(|r| [r.temperature_c.start, r.temperature_c.max]).flatten();
     let ends = all.fold(None, |ends: Option<[f64; 2]>, celsius| {
@@ -122,9 +126,9 @@ fn warmth(runs: &[RunResult]) -> Vec<Fact> {
 }
 
 /// Under what was measured.
-fn conditions(report: &BenchReport) -> Vec<Fact> {
+fn conditions(report: &BenchReport) -> Vec<PageFact> {
     let header = &report.header;
-    let bus = report.body.bus_ceiling_mb_s.map(|mb_s| fact("bus carries", Speed(mb_s)));
+    let bus = report.body.bus_ceiling_mb_s.map(|mb_s| fact("bus carries", SpeedMbS(mb_s)));
     let all = header.condition.iter().map(|(word, value)| fact(&word.replace('_', " "), value));
     let recipe = fact("recipe", format!("{} {}", report.body.recipe, report.body.recipe_version));
     let rest = [recipe, fact("I/O by", &header.io_path), fact("seed", header.seed)];
@@ -210,16 +214,16 @@ fn scores(run: &RunResult) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::report::{Header, Report};
-    use cardscope_model::result::{Bench, NotMeasured};
+    use cardscope_model::report::{Report, ReportHeader};
+    use cardscope_model::result::{BenchResult, NotMeasured};
 
     /// A session of one run in which no test was measured, for this reason each.
     fn nothing_for(reason: &str) -> BenchReport {
         let name: TestName = "SEQ1M Q8T1 read".parse().unwrap();
         let missing = NotMeasured { test: name.pattern, op: name.op, step: None, reason: reason.to_owned() };
         let run = RunResult { counted: true, not_measured: vec![missing], ..RunResult::default() };
-        let body = Bench { recipe: "quick".to_owned(), runs: vec![run], ..Bench::default() };
-        Report { header: Header::default(), body }
+        let body = BenchResult { recipe: "quick".to_owned(), runs: vec![run], ..BenchResult::default() };
+        Report { header: ReportHeader::default(), body }
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! `recipes` as text: the list, and one recipe explained.
 
-use cardscope_model::recipe::{Aggregate, ExplainedRecipe, ExplainedTest};
-use cardscope_model::report::Tone;
-use cardscope_model::units::{BinarySize, Size};
+use cardscope_model::recipe::{ExplainedRecipe, ExplainedTest, LoopAggregate};
+use cardscope_model::report::NewsTone;
+use cardscope_model::units::{BinarySize, DecimalSize};
 use cardscope_page::figure::{duration, in_a_line, sentence, trimmed};
 use cardscope_page::tree::table::Table;
-use cardscope_page::tree::{Block, Page, fact};
+use cardscope_page::tree::{Page, PageBlock, fact};
 
 /// The list.
 pub fn list(recipes: &[ExplainedRecipe]) -> Page {
@@ -21,7 +21,7 @@ pub fn list(recipes: &[ExplainedRecipe]) -> Page {
             ("description", &|r| r.title.split(':').next().unwrap_or_default().to_owned()),
         ],
     );
-    page.add("", [Block::Table(table.left_aligned(["description"]))]);
+    page.add("", [PageBlock::Table(table.left_aligned(["description"]))]);
     page.step("Explain one:", Some("cardscope recipes NAME".to_owned()));
     page.step("Run one:", Some("cardscope bench DEVICE --recipe NAME".to_owned()));
     page
@@ -31,14 +31,14 @@ pub fn list(recipes: &[ExplainedRecipe]) -> Page {
 pub fn page(recipe: &ExplainedRecipe) -> Page {
     let (title, more) = recipe.title.split_once(": ").unwrap_or((&recipe.title, ""));
     let mut page = Page::plain(in_a_line(&format!("{}: {title}", recipe.name)));
-    page.because_all(Tone::Plain, (!more.is_empty()).then(|| sentence(more)));
+    page.because_all(NewsTone::Plain, (!more.is_empty()).then(|| sentence(more)));
     let estimate = &recipe.estimate;
     let cost = format!(
         "{} on a card of {} MB/s: writes {}, reads {}",
         duration(estimate.seconds),
         trimmed(estimate.card_mb_s, 0),
-        Size(estimate.bytes_written),
-        Size(estimate.bytes_read)
+        DecimalSize(estimate.bytes_written),
+        DecimalSize(estimate.bytes_read)
     );
     let optional = |name, value: &Option<String>| value.iter().map(|v| fact(name, v)).collect::<Vec<_>>();
     let facts = [fact("one run", cost), fact("test area", BinarySize(recipe.area_bytes))]
@@ -46,7 +46,7 @@ pub fn page(recipe: &ExplainedRecipe) -> Page {
         .chain(optional("needs a card that is", &recipe.requires_state))
         .chain(optional("imitates", &recipe.tool))
         .chain([fact("source", &recipe.source), fact("version", &recipe.fingerprint)]);
-    page.add("", [Block::Facts(facts.collect())]);
+    page.add("", [PageBlock::Facts(facts.collect())]);
     let table = Table::of(
         &recipe.tests,
         &[
@@ -60,7 +60,7 @@ pub fn page(recipe: &ExplainedRecipe) -> Page {
     );
     page.add(
         "Tests, in this order",
-        [Block::Table(table.left_aligned(["step", "a loop ends after", "result"]))],
+        [PageBlock::Table(table.left_aligned(["step", "a loop ends after", "result"]))],
     );
     page.step("Run it:", Some(format!("cardscope bench DEVICE --recipe {}", recipe.name)));
     page
@@ -74,11 +74,11 @@ fn ends(test: &ExplainedTest) -> String {
     [passes, bytes, within, seconds].into_iter().flatten().collect::<Vec<_>>().join(" or ")
 }
 
-fn word(aggregate: Aggregate) -> &'static str {
+fn word(aggregate: LoopAggregate) -> &'static str {
     match aggregate {
-        Aggregate::Max => "fastest",
-        Aggregate::Mean => "mean",
-        Aggregate::Total => "total",
-        Aggregate::Median => "median",
+        LoopAggregate::Max => "fastest",
+        LoopAggregate::Mean => "mean",
+        LoopAggregate::Total => "total",
+        LoopAggregate::Median => "median",
     }
 }

@@ -1,7 +1,7 @@
 //! What limits the figures of a session, from the bus, the marks, a command that needs no flash, the state of the host,
 //! and what the archive knows of the same card in other readers.
 
-use cardscope_device::system::System;
+use cardscope_device::system::SystemRoots;
 use cardscope_device::vitals;
 use cardscope_model::condition::Condition;
 use cardscope_model::finding::Finding;
@@ -9,13 +9,13 @@ use cardscope_model::result::{BenchReport, Summary};
 use cardscope_model::run::CardRun;
 use cardscope_model::statistics::{distinct, median};
 use cardscope_model::supply::SupplyState;
-use cardscope_model::test_name::{Op, Order, TestName};
+use cardscope_model::test_name::{IoOrder, TestName, TestOp};
 use cardscope_model::units::{KIB, MB, MIB, seconds};
-use cardscope_sd::mark::Demand;
+use cardscope_sd::mark::SpeedDemand;
 use cardscope_session::card_key::unit_of;
-use cardscope_session::frame::Session;
+use cardscope_session::frame::VerbSession;
 use cardscope_statistics::limit;
-use cardscope_statistics::limit::{Elsewhere, Facts};
+use cardscope_statistics::limit::{LimitFacts, OtherRig};
 
 /// Words of a condition that tell one rig from another.
 const RIG: [&str; 4] = ["reader", "usb_host", "bus_mode", "board"];
@@ -24,42 +24,43 @@ const RIG: [&str; 4] = ["reader", "usb_host", "bus_mode", "board"];
 const PINGS: usize = 9;
 
 /// The findings of a session, of each figure that falls short.
-pub(super) fn findings(report: &BenchReport, session: &mut Session<'_>) -> Vec<Finding> {
+pub(super) fn findings(report: &BenchReport, session: &mut VerbSession<'_>) -> Vec<Finding> {
     let has = |claim: &str| report.header.findings.iter().any(|finding| finding.claim == claim);
     let condition = &report.header.condition;
     let host = condition.get("supply").filter(|_| condition.supply().is_some_and(SupplyState::has_fault_now));
     let starved_share = starved_share(session);
     let all = &report.body.summary;
-    let in_order = |op: Op| {
+    let in_order = |op: TestOp| {
         let large =
-            all.iter().filter(|s| s.op == op && s.step.is_none() && s.test.order == Order::Sequential);
+            all.iter().filter(|s| s.op == op && s.step.is_none() && s.test.order == IoOrder::Sequential);
         large.filter(|s| s.test.block >= MIB).max_by(|a, b| a.median.total_cmp(&b.median))
     };
-    let small = |op: Op| {
+    let small = |op: TestOp| {
         let alone = |s: &&Summary| s.test.queue * s.test.threads == 1 && s.test.block == 4 * KIB;
-        all.iter().filter(alone).find(|s| s.op == op && s.test.order == Order::Random)
+        all.iter().filter(alone).find(|s| s.op == op && s.test.order == IoOrder::Random)
     };
-    let (read, write) = (in_order(Op::Read), in_order(Op::Write));
+    let (read, write) = (in_order(TestOp::Read), in_order(TestOp::Write));
     let elsewhere = read.map(|read| elsewhere(name(read), condition, session)).unwrap_or_default();
-    let of = |summary: &Summary| Facts {
+    let of = |summary: &Summary| LimitFacts {
         what: format!("{} {}", summary.test, summary.op),
         mb_s: summary.median,
         is_hot: has("hot-runs"),
         is_reader_hot: has("hot-usb-host"),
         host,
         starved_share,
-        ..Facts::default()
+        ..LimitFacts::default()
     };
     let bus_mb_s = report.body.bus_ceiling_mb_s;
-    let read = read.map(|read| Facts { bus_mb_s, elsewhere: &elsewhere, ..of(read) });
-    let write = write.map(|write| Facts { bus_mb_s, promised: session.opened.promised_write(), ..of(write) });
+    let read = read.map(|read| LimitFacts { bus_mb_s, elsewhere: &elsewhere, ..of(read) });
+    let write =
+        write.map(|write| LimitFacts { bus_mb_s, promised: session.opened.promised_write(), ..of(write) });
     // A processor that clocks down is slow to ask, which shows in small reads alone.
     let host = host.or_else(|| condition.get("cpu_governor").filter(|governor| *governor == "powersave"));
-    let small_read = small(Op::Read).map(|small| {
+    let small_read = small(TestOp::Read).map(|small| {
         let promised = promised_ios(session, |demand| demand.random_read_iops);
-        Facts { promised, path_share: path_share(small, session), host, ..of(small) }
+        LimitFacts { promised, path_share: path_share(small, session), host, ..of(small) }
     });
-    let small_write = small(Op::Write).map(|small| Facts {
+    let small_write = small(TestOp::Write).map(|small| LimitFacts {
         promised: promised_ios(session, |demand| demand.random_write_iops),
         ..of(small)
     });
@@ -67,14 +68,14 @@ pub(super) fn findings(report: &BenchReport, session: &mut Session<'_>) -> Vec<F
 }
 
 /// Share of the last ten seconds in which tasks waited for a processor; a simulated card waits for none.
-fn starved_share(session: &Session<'_>) -> Option<f64> {
+fn starved_share(session: &VerbSession<'_>) -> Option<f64> {
     let is_real = !session.opened.is_simulated();
-    let pressure = is_real.then(|| vitals::pressure(&System::host(), "cpu")).flatten()?;
+    let pressure = is_real.then(|| vitals::pressure(&SystemRoots::host(), "cpu")).flatten()?;
     Some(pressure.some.avg10 / 100.0)
 }
 
 /// What A1 promises of small I/Os one at a time, as a speed. A2 promises more, but only with the card's queue in use.
-fn promised_ios(session: &Session<'_>, of: fn(&Demand) -> Option<f64>) -> Option<(String, f64)> {
+fn promised_ios(session: &VerbSession<'_>, of: fn(&SpeedDemand) -> Option<f64>) -> Option<(String, f64)> {
     let demands = &session.opened.identity.as_ref()?.mark_demands;
     let a1 = demands.iter().find(|demand| (demand.mark.letter(), demand.mark.number()) == ('A', 1))?;
     Some((a1.mark.to_string(), of(a1)? * (4 * KIB) as f64 / MB))
@@ -85,7 +86,7 @@ fn name(summary: &Summary) -> TestName {
 }
 
 /// Share of a small read's time that a command without flash access takes.
-fn path_share(small: &Summary, session: &mut Session<'_>) -> Option<f64> {
+fn path_share(small: &Summary, session: &mut VerbSession<'_>) -> Option<f64> {
     let target = &mut session.opened.target;
     let times: Vec<f64> = (0..PINGS).map_while(|_| target.ping().ok().flatten()).map(seconds).collect();
     let read_s = small.test.block as f64 / (small.median * 1e6);
@@ -93,7 +94,7 @@ fn path_share(small: &Summary, session: &mut Session<'_>) -> Option<f64> {
 }
 
 /// What the archive has of this test in other rigs, of this unit and of others of its model.
-fn elsewhere(test: TestName, here: &Condition, session: &mut Session<'_>) -> Vec<Elsewhere> {
+fn elsewhere(test: TestName, here: &Condition, session: &mut VerbSession<'_>) -> Vec<OtherRig> {
     let unit = session.opened.identity.as_ref().and_then(unit_of).map(|unit| unit.id);
     let Some((unit, recorder)) = unit.zip(session.recorder.as_mut()) else { return Vec::new() };
     let archive = &mut recorder.archive;
@@ -103,7 +104,7 @@ fn elsewhere(test: TestName, here: &Condition, session: &mut Session<'_>) -> Vec
     in_other_rigs(&runs, test, here, &unit)
 }
 
-fn in_other_rigs(runs: &[CardRun], test: TestName, here: &Condition, unit: &str) -> Vec<Elsewhere> {
+fn in_other_rigs(runs: &[CardRun], test: TestName, here: &Condition, unit: &str) -> Vec<OtherRig> {
     let rig = |condition: &Condition| {
         let known: Vec<&str> = RIG.into_iter().filter_map(|word| condition.get(word)).collect();
         known.join(", ")
@@ -116,7 +117,7 @@ fn in_other_rigs(runs: &[CardRun], test: TestName, here: &Condition, unit: &str)
             runs.iter().filter(|run| group(run) == (rig.clone(), same_unit)).flat_map(|run| &run.run.results);
         let same = of.filter(|f| (f.test, f.op) == (test.pattern, test.op) && f.step.is_none());
         let mb_s = median(&same.map(|figure| figure.mb_s).collect::<Vec<_>>())?;
-        Some(Elsewhere { rig, mb_s, same_unit })
+        Some(OtherRig { rig, mb_s, same_unit })
     };
     groups.into_iter().filter_map(of_group).collect()
 }
@@ -124,13 +125,13 @@ fn in_other_rigs(runs: &[CardRun], test: TestName, here: &Condition, unit: &str)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::run::{Figure, Run};
+    use cardscope_model::run::{Run, TestFigure};
     use cardscope_model::setting::Setting;
 
     fn run(reader: &str, unit: &str, mb_s: f64) -> CardRun {
         let mut condition = Condition::default();
         condition.state(&format!("reader={reader}")).unwrap();
-        let figure = Figure::of("SEQ1M Q8T1 read".parse().unwrap(), mb_s);
+        let figure = TestFigure::of("SEQ1M Q8T1 read".parse().unwrap(), mb_s);
         CardRun {
             session: "s".into(),
             card_id: "c".into(),
@@ -152,7 +153,7 @@ mod tests {
         ];
         let here = run("old", "mine", 0.0).setting.condition;
         let found = in_other_rigs(&runs, "SEQ1M Q8T1 read".parse().unwrap(), &here, "mine");
-        let of = |mb_s, same_unit| Elsewhere { rig: "new".into(), mb_s, same_unit };
+        let of = |mb_s, same_unit| OtherRig { rig: "new".into(), mb_s, same_unit };
         assert_eq!(found, [of(89.0, true), of(70.0, false)]);
     }
 }

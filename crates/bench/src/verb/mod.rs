@@ -7,32 +7,32 @@ mod passes;
 mod report;
 pub(crate) mod sizing;
 
-pub use crate::request::Request;
-pub use part::Part;
+pub use crate::request::BenchRequest;
+pub use part::BenchPart;
 
 use cardscope_model::caveat::Caveat;
 use cardscope_model::recipe::{MOST_RUNS, Recipe};
-use cardscope_model::result::{Bench, BenchReport, TIME_IS_UP};
+use cardscope_model::result::{BenchReport, BenchResult, TIME_IS_UP};
 use cardscope_model::shell::quoted;
 use cardscope_model::units::{seconds, typed_size};
 use cardscope_session::after_verdict::{OVERWRITTEN, again, step};
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::frame::{Common, Needs, Procedure, Session};
+use cardscope_session::frame::{CardNeeds, CommonOptions, Procedure, VerbSession};
 use cardscope_session::opened::TargetType;
-use passes::Passes;
+use passes::PassRunner;
 
-impl Procedure for Request {
+impl Procedure for BenchRequest {
     const VERB: &'static str = "bench";
-    type Body = Bench;
+    type Body = BenchResult;
 
-    fn common(&self) -> &Common {
+    fn common(&self) -> &CommonOptions {
         &self.common
     }
 
-    fn needs(&self) -> Needs {
+    fn needs(&self) -> CardNeeds {
         match self.recipe().is_ok_and(|recipe| recipe.writes()) {
-            true => Needs::WriteAndLose(None),
-            false => Needs::Read,
+            true => CardNeeds::WriteAndLose(None),
+            false => CardNeeds::Read,
         }
     }
 
@@ -40,7 +40,7 @@ impl Procedure for Request {
         runs(self, &self.recipe()?).map(drop)
     }
 
-    fn run(&self, session: &mut Session<'_>, report: &mut BenchReport) -> Result<()> {
+    fn run(&self, session: &mut VerbSession<'_>, report: &mut BenchReport) -> Result<()> {
         let recipe = self.recipe()?;
         let runs = runs(self, &recipe)?;
         session.opened.limit_writes(self.limits.max_write());
@@ -52,7 +52,7 @@ impl Procedure for Request {
             area.map_err(|e| Failure::refused_for(format!("recipe {} does not fit: {e}", recipe.name), e))?;
         report::begin(report, &recipe, session.opened);
         self.refuse_needless_backup(&recipe, session)?;
-        let mut passes = Passes {
+        let mut passes = PassRunner {
             recipe: &recipe,
             runs,
             // A recipe with demands is tried until it passes, unless the user says how often it is to be run.
@@ -87,7 +87,7 @@ impl Procedure for Request {
     }
 }
 
-impl Request {
+impl BenchRequest {
     /// The same command without its time limit.
     fn without_time_limit(&self) -> String {
         let mut command =
@@ -103,7 +103,7 @@ impl Request {
     }
 
     /// Refuses to save an image where nothing could be lost.
-    fn refuse_needless_backup(&self, recipe: &Recipe, session: &Session<'_>) -> Result<()> {
+    fn refuse_needless_backup(&self, recipe: &Recipe, session: &VerbSession<'_>) -> Result<()> {
         match &self.backup {
             Some(_) if !recipe.writes() => Err(Failure::refused(format!(
                 "--backup has no effect: recipe {} writes nothing",
@@ -125,7 +125,7 @@ fn unprepared(recipe: &Recipe, may_write: bool) -> Option<Caveat> {
 }
 
 /// How many passes at most.
-fn runs(request: &Request, recipe: &Recipe) -> Result<u32> {
+fn runs(request: &BenchRequest, recipe: &Recipe) -> Result<u32> {
     match request.runs {
         Some(n) if (1..=MOST_RUNS).contains(&n) => Ok(n),
         Some(n) => {

@@ -1,23 +1,23 @@
 //! A recipe as a part of another verb: one pass over an area whose content is saved first and put back, or may go.
 
-use super::passes::{Passes, Saved};
+use super::passes::{PassRunner, PreservedArea};
 use super::sizing::smaller_area;
-use super::{Request, report};
-use cardscope_engine::target::{Region, TargetError, place_area};
+use super::{BenchRequest, report};
+use cardscope_engine::target::{TargetError, TargetRegion, place_area};
 use cardscope_model::recipe::Recipe;
-use cardscope_model::result::{Bench, BenchReport};
+use cardscope_model::result::{BenchReport, BenchResult};
 use cardscope_model::units::{MIB, Nanos};
 use cardscope_probing::context::salt;
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::frame::{Common, Procedure, Session};
-use cardscope_session::opened::Opened;
+use cardscope_session::frame::{CommonOptions, Procedure, VerbSession};
+use cardscope_session::opened::OpenTarget;
 
 /// Room that the journal needs beside the area, for its frame.
 const FRAME: u64 = 16 * MIB;
 
 /// A bench on a card whose owner keeps it.
-pub struct Part {
-    pub request: Request,
+pub struct BenchPart {
+    pub request: BenchRequest,
     /// Bytes from 0 on that the card is known to keep.
     pub usable: u64,
     /// False where only the recipe's reads are wanted.
@@ -28,26 +28,26 @@ pub struct Part {
     pub deadline: Nanos,
 }
 
-impl Procedure for Part {
-    const VERB: &'static str = Request::VERB;
-    type Body = Bench;
+impl Procedure for BenchPart {
+    const VERB: &'static str = BenchRequest::VERB;
+    type Body = BenchResult;
 
-    fn common(&self) -> &Common {
+    fn common(&self) -> &CommonOptions {
         &self.request.common
     }
 
-    fn run(&self, session: &mut Session<'_>, report: &mut BenchReport) -> Result<()> {
+    fn run(&self, session: &mut VerbSession<'_>, report: &mut BenchReport) -> Result<()> {
         let recipe = self.recipe(session.opened)?;
         let region = self.region(&recipe, session.opened)?;
         report::begin(report, &recipe, session.opened);
         report.body.moved.data_kept = true;
-        let saved =
-            (self.writes && !self.content_may_go).then(|| Saved { region, salt: salt(report.header.seed) });
+        let saved = (self.writes && !self.content_may_go)
+            .then(|| PreservedArea { region, salt: salt(report.header.seed) });
         if let Some(saved) = &saved {
             session.begin_journal(region.len + FRAME, saved.salt)?;
         }
         report::begin_row(report, &recipe, self.request.recipe_text()?, session)?;
-        let passes = Passes {
+        let passes = PassRunner {
             recipe: &recipe,
             runs: 1,
             first_pass_ends: false,
@@ -66,9 +66,9 @@ impl Procedure for Part {
     }
 }
 
-impl Part {
+impl BenchPart {
     /// The recipe, cut to its reads where nothing may be written, and over a smaller area where little may be.
-    fn recipe(&self, opened: &Opened) -> Result<Recipe> {
+    fn recipe(&self, opened: &OpenTarget) -> Result<Recipe> {
         let mut recipe = self.request.recipe()?;
         if let Some(left) = opened.limit.left().filter(|left| self.writes && recipe.area > left / 2) {
             let area = smaller_area(left).ok_or_else(|| opened.limit.refuse("it", recipe.area * 2))?;
@@ -80,7 +80,7 @@ impl Part {
         Ok(recipe)
     }
 
-    fn region(&self, recipe: &Recipe, opened: &mut Opened) -> Result<Region> {
+    fn region(&self, recipe: &Recipe, opened: &mut OpenTarget) -> Result<TargetRegion> {
         let region = match opened.target.info().whole_card {
             true => place_area(self.usable, recipe.area),
             false => opened.target.area(recipe.area),

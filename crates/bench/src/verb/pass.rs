@@ -1,31 +1,31 @@
 //! Takes what the runner measures: records every sample at once, joins the slices of work to the stopping rule of
 //! `analysis`, and gathers what the report needs.
 
-use cardscope_engine::runner::{self, Cut, Pace, RecorderError};
+use cardscope_engine::runner::{self, RecorderError, StopChoice, StopRule};
 use cardscope_model::caveat::Caveat;
-use cardscope_model::recipe::{Recipe, Until};
-use cardscope_model::report::Moved;
-use cardscope_model::result::{NotMeasured, Precision, Sample};
+use cardscope_model::recipe::{Recipe, RepeatUntil};
+use cardscope_model::report::IoTotals;
+use cardscope_model::result::{LoopSample, NotMeasured, Precision};
 use cardscope_model::test_name::TestName;
 use cardscope_model::verify::{IoCounts, IoError};
-use cardscope_session::recorder::Recorder;
+use cardscope_session::recorder::SessionRecorder;
 use cardscope_statistics::stopping;
-use cardscope_statistics::stopping::Decision;
+use cardscope_statistics::stopping::StopDecision;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Where the samples of a pass are recorded.
-pub(super) struct Recording<'a> {
-    pub(super) recorder: &'a mut Recorder,
+pub(super) struct SampleRecording<'a> {
+    pub(super) recorder: &'a mut SessionRecorder,
     pub(super) run: u32,
 }
 
 /// Everything that one pass yields.
-pub(super) struct Pass<'a> {
+pub(super) struct PassResult<'a> {
     recipe: &'a Recipe,
-    recording: Recording<'a>,
-    paces: Vec<(usize, Arc<Mutex<Outcome>>)>,
+    recording: SampleRecording<'a>,
+    paces: Vec<(usize, Arc<Mutex<StopOutcome>>)>,
     /// Samples by test.
-    pub(super) samples: Vec<Vec<Sample>>,
+    pub(super) samples: Vec<Vec<LoopSample>>,
     /// Doubts by test.
     pub(super) caveats: Vec<Vec<Caveat>>,
     /// How well each figure is known, where the recipe asks.
@@ -35,13 +35,13 @@ pub(super) struct Pass<'a> {
     /// What could not be measured.
     pub(super) not_measured: Vec<NotMeasured>,
     /// Bytes, whatever of them is measured.
-    pub(super) moved: &'a mut Moved,
+    pub(super) moved: &'a mut IoTotals,
 }
 
-impl<'a> Pass<'a> {
-    pub(super) fn new(recipe: &'a Recipe, recording: Recording<'a>, moved: &'a mut Moved) -> Self {
+impl<'a> PassResult<'a> {
+    pub(super) fn new(recipe: &'a Recipe, recording: SampleRecording<'a>, moved: &'a mut IoTotals) -> Self {
         let n = recipe.tests.len();
-        Pass {
+        PassResult {
             recipe,
             recording,
             paces: Vec::new(),
@@ -67,9 +67,9 @@ impl<'a> Pass<'a> {
     }
 }
 
-impl runner::PassRecorder for Pass<'_> {
-    fn sample(&mut self, test: usize, index: u32, sample: Sample) -> Result<(), RecorderError> {
-        let Recording { recorder, run } = &mut self.recording;
+impl runner::PassRecorder for PassResult<'_> {
+    fn sample(&mut self, test: usize, index: u32, sample: LoopSample) -> Result<(), RecorderError> {
+        let SampleRecording { recorder, run } = &mut self.recording;
         recorder.add_sample(*run, &self.recipe.tests[test], index, &sample)?;
         self.samples[test].push(sample);
         Ok(())
@@ -103,7 +103,7 @@ impl runner::PassRecorder for Pass<'_> {
         }
     }
 
-    fn pace(&mut self, test: usize) -> Option<Box<dyn Pace>> {
+    fn pace(&mut self, test: usize) -> Option<Box<dyn StopRule>> {
         let spec = &self.recipe.tests[test];
         let (pace, outcome) = precise(spec.until?, spec.name);
         self.paces.push((test, outcome));
@@ -112,13 +112,13 @@ impl runner::PassRecorder for Pass<'_> {
 }
 
 /// What the rule found, to be read when the test is over.
-struct Outcome {
-    rule: stopping::Precision,
+struct StopOutcome {
+    rule: stopping::StopPrecision,
     limit: Option<Caveat>,
     reached: bool,
 }
 
-impl Outcome {
+impl StopOutcome {
     /// How well the figure is known.
     fn precision(&self) -> Precision {
         let known = self.rule.known().map(|k| k.half_width_percent);
@@ -134,31 +134,31 @@ impl Outcome {
     }
 }
 
-struct Shared(Arc<Mutex<Outcome>>);
+struct SharedStopRule(Arc<Mutex<StopOutcome>>);
 
-impl Pace for Shared {
-    fn slice(&mut self, seconds: f64, ios: u64) -> Cut {
+impl StopRule for SharedStopRule {
+    fn slice(&mut self, seconds: f64, ios: u64) -> StopChoice {
         let mut outcome = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match outcome.rule.push(seconds, ios) {
-            Decision::Continue => Cut::Continue,
-            Decision::Reached(_) => {
+            StopDecision::Continue => StopChoice::Continue,
+            StopDecision::Reached(_) => {
                 outcome.reached = true;
-                Cut::Stop
+                StopChoice::Stop
             }
-            Decision::LimitHit { caveat, .. } => {
+            StopDecision::LimitHit { caveat, .. } => {
                 outcome.limit = Some(caveat);
-                Cut::Stop
+                StopChoice::Stop
             }
         }
     }
 }
 
 /// A pace for one test, and where its outcome will stand.
-fn precise(until: Until, test: TestName) -> (Box<dyn Pace>, Arc<Mutex<Outcome>>) {
-    let outcome = Arc::new(Mutex::new(Outcome {
-        rule: stopping::Precision::new(until, test),
+fn precise(until: RepeatUntil, test: TestName) -> (Box<dyn StopRule>, Arc<Mutex<StopOutcome>>) {
+    let outcome = Arc::new(Mutex::new(StopOutcome {
+        rule: stopping::StopPrecision::new(until, test),
         limit: None,
         reached: false,
     }));
-    (Box::new(Shared(Arc::clone(&outcome))), outcome)
+    (Box::new(SharedStopRule(Arc::clone(&outcome))), outcome)
 }

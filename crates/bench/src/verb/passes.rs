@@ -1,27 +1,27 @@
 //! The passes of a recipe: each sample and each pass is in the archive before the next begins.
 
-use super::pass::{Pass, Recording};
+use super::pass::{PassResult, SampleRecording};
 use super::report;
-use cardscope_engine::card::Stop;
+use cardscope_engine::card::ProbeStop;
 use cardscope_engine::event::Listener;
 use cardscope_engine::journal::JournalError;
-use cardscope_engine::runner::{self, RunError, Settings, run_pass};
-use cardscope_engine::target::{Region, TargetError};
+use cardscope_engine::runner::{self, RunError, RunnerSettings, run_pass};
+use cardscope_engine::target::{TargetError, TargetRegion};
 use cardscope_journal::put_back::RESTORING;
 use cardscope_journal::{Journal, backup};
 use cardscope_model::aggregate;
 use cardscope_model::progress::{PlannedDuration, StagePlan};
 use cardscope_model::random;
 use cardscope_model::recipe::Recipe;
-use cardscope_model::report::Moved;
+use cardscope_model::report::IoTotals;
 use cardscope_model::result::{BenchReport, RunResult};
 use cardscope_model::units::{MB, Nanos};
 use cardscope_probing::saved_area::SavedArea;
 use cardscope_probing::write_scope::WriteScope;
 use cardscope_session::error::Failure;
-use cardscope_session::frame::Session;
-use cardscope_session::opened::Opened;
-use cardscope_session::recorder::Recorder;
+use cardscope_session::frame::VerbSession;
+use cardscope_session::opened::OpenTarget;
+use cardscope_session::recorder::SessionRecorder;
 use cardscope_store::RunStart;
 
 /// The stage in which the test area is saved.
@@ -31,7 +31,7 @@ const SAVING: &str = "saving the test area";
 const SAVING_MB_S: f64 = 40.0;
 
 /// How a recipe is run.
-pub(super) struct Passes<'a> {
+pub(super) struct PassRunner<'a> {
     pub(super) recipe: &'a Recipe,
     /// Passes at most.
     pub(super) runs: u32,
@@ -42,21 +42,25 @@ pub(super) struct Passes<'a> {
     /// False where only its reads are wanted.
     pub(super) may_write: bool,
     /// The area whose content is saved in the session's journal before it is written to.
-    pub(super) saved: Option<Saved>,
+    pub(super) saved: Option<PreservedArea>,
     /// Parts of what may be written, each as large as a pass's, that are left to what comes after the passes.
     pub(super) shares_left: u32,
 }
 
 /// An area whose content is kept.
-pub(super) struct Saved {
-    pub(super) region: Region,
+pub(super) struct PreservedArea {
+    pub(super) region: TargetRegion,
     /// That of the stamps that are written, as the journal has noted it.
     pub(super) salt: u64,
 }
 
-impl Passes<'_> {
+impl PassRunner<'_> {
     /// Runs them and adds each to the report, also the one that was ended early. The session has begun its row.
-    pub(super) fn run(&self, session: &mut Session<'_>, report: &mut BenchReport) -> Result<(), Stop> {
+    pub(super) fn run(
+        &self,
+        session: &mut VerbSession<'_>,
+        report: &mut BenchReport,
+    ) -> Result<(), ProbeStop> {
         let Some(mut recorder) = session.recorder.take() else { return Ok(()) };
         let ended = self.all(session, &mut recorder, report);
         session.recorder = Some(recorder);
@@ -65,10 +69,10 @@ impl Passes<'_> {
 
     fn all(
         &self,
-        session: &mut Session<'_>,
-        recorder: &mut Recorder,
+        session: &mut VerbSession<'_>,
+        recorder: &mut SessionRecorder,
         report: &mut BenchReport,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), ProbeStop> {
         for number in 1..=self.runs {
             if number > 1 && self.deadline.is_some_and(|end| session.opened.target.now() >= end) {
                 break;
@@ -117,16 +121,17 @@ impl Passes<'_> {
         &self,
         number: u32,
         seed: u64,
-        session: &mut Session<'_>,
-        recorder: &mut Recorder,
-        moved: &mut Moved,
-    ) -> Result<(RunResult, Result<(), Stop>), Stop> {
+        session: &mut VerbSession<'_>,
+        recorder: &mut SessionRecorder,
+        moved: &mut IoTotals,
+    ) -> Result<(RunResult, Result<(), ProbeStop>), ProbeStop> {
         let label = self.label(number);
         let start = RunStart { run: number, seed, counted: true, size_bytes: Some(self.recipe.area) };
         recorder.archive.begin_run(recorder.id, start).map_err(not_kept)?;
-        let mut pass = Pass::new(self.recipe, Recording { recorder: &mut *recorder, run: number }, moved);
-        let Session { opened, interrupt, events, journal, .. } = session;
-        let settings = Settings {
+        let mut pass =
+            PassResult::new(self.recipe, SampleRecording { recorder: &mut *recorder, run: number }, moved);
+        let VerbSession { opened, interrupt, events, journal, .. } = session;
+        let settings = RunnerSettings {
             label: &label,
             seed,
             may_write: self.may_write,
@@ -160,19 +165,19 @@ impl Passes<'_> {
 
     fn measure(
         &self,
-        settings: &Settings<'_>,
-        opened: &mut Opened,
+        settings: &RunnerSettings<'_>,
+        opened: &mut OpenTarget,
         journal: Option<&mut Journal>,
-        pass: &mut Pass<'_>,
+        pass: &mut PassResult<'_>,
         events: &mut dyn Listener,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), ProbeStop> {
         let target = opened.target.as_mut();
-        let Some(Saved { region, salt }) = &self.saved else {
+        let Some(PreservedArea { region, salt }) = &self.saved else {
             return run_pass(target, self.recipe, settings, pass, events).map_err(stop);
         };
         let Some(journal) = journal else {
             let why = "the data of the card cannot be preserved without a journal";
-            return Err(Stop::Journal(JournalError(why.into())));
+            return Err(ProbeStop::Journal(JournalError(why.into())));
         };
         events.stage(SAVING, Some(region.len), None);
         let mut scope = WriteScope::new(Some(journal as _));
@@ -182,14 +187,14 @@ impl Passes<'_> {
     }
 }
 
-fn stop(error: RunError) -> Stop {
+fn stop(error: RunError) -> ProbeStop {
     match error {
-        RunError::Target(TargetError::Interrupted) => Stop::Interrupted,
-        RunError::Target(error) => Stop::Target(error),
-        other => Stop::Journal(JournalError(other.into())),
+        RunError::Target(TargetError::Interrupted) => ProbeStop::Interrupted,
+        RunError::Target(error) => ProbeStop::Target(error),
+        other => ProbeStop::Journal(JournalError(other.into())),
     }
 }
 
-fn not_kept(error: cardscope_store::ArchiveError) -> Stop {
-    Stop::Journal(JournalError(Failure::from(error).into()))
+fn not_kept(error: cardscope_store::ArchiveError) -> ProbeStop {
+    ProbeStop::Journal(JournalError(Failure::from(error).into()))
 }

@@ -1,37 +1,37 @@
 //! The document of a session: results from samples, summary from runs.
 
 use super::limits;
-use super::sizing::Writes;
+use super::sizing::WriteEstimate;
 use cardscope_engine::null;
 use cardscope_model::aggregate;
 use cardscope_model::card::CardFacts;
 use cardscope_model::caveat::Caveat;
-use cardscope_model::recipe::{Recipe, Span};
-use cardscope_model::result::{Bench, BenchReport, Precision, Sample, TestResult};
+use cardscope_model::recipe::{Recipe, TestSpan};
+use cardscope_model::result::{BenchReport, BenchResult, LoopSample, Precision, TestResult};
 use cardscope_model::session_file::FileRecipe;
 use cardscope_model::setting::Setting;
 use cardscope_model::statistics::mean;
-use cardscope_model::units::Amount;
+use cardscope_model::units::DataAmount;
 use cardscope_session::archive_access::open_existing;
 use cardscope_session::error::Result;
-use cardscope_session::frame::Session;
-use cardscope_session::opened::Opened;
+use cardscope_session::frame::VerbSession;
+use cardscope_session::opened::OpenTarget;
 use cardscope_session::spreads;
 use cardscope_statistics::anomaly;
-use cardscope_statistics::anomaly::Sized;
-use cardscope_statistics::usual::{Kind, Table, Usual};
+use cardscope_statistics::anomaly::SizedTest;
+use cardscope_statistics::usual::{SpreadKind, SpreadTable, UsualSpeed};
 use cardscope_statistics::{ceiling, io_errors, minutes};
 use cardscope_store::SessionStart;
 
 /// What the document says before the first run.
-pub(super) fn begin(report: &mut BenchReport, recipe: &Recipe, opened: &Opened) {
-    report.body = Bench {
+pub(super) fn begin(report: &mut BenchReport, recipe: &Recipe, opened: &OpenTarget) {
+    report.body = BenchResult {
         recipe: recipe.name.clone(),
         recipe_version: recipe.fingerprint.clone(),
         bus_ceiling_mb_s: opened.ceiling_mb_s,
         engine_cost: null::engine_cost(),
         moved: std::mem::take(&mut report.body.moved),
-        ..Bench::default()
+        ..BenchResult::default()
     };
 }
 
@@ -43,7 +43,7 @@ pub(super) fn begin_row(
     report: &mut BenchReport,
     recipe: &Recipe,
     text: &str,
-    session: &mut Session<'_>,
+    session: &mut VerbSession<'_>,
 ) -> Result<()> {
     let (name, version) = (recipe.name.clone(), recipe.fingerprint.clone());
     let io_path = report.header.io_path.clone();
@@ -57,25 +57,25 @@ pub(super) fn begin_row(
 }
 
 /// One line before the start: what will be moved.
-pub(super) fn plan_line(recipe: &Recipe, runs: u32, opened: &Opened) -> String {
+pub(super) fn plan_line(recipe: &Recipe, runs: u32, opened: &OpenTarget) -> String {
     let tests = match recipe.tests.len() {
         1 => "1 test".to_owned(),
         tests => format!("{tests} tests"),
     };
     let times = if runs > 1 { format!(", at most {runs} runs") } else { String::new() };
-    let writes = Writes::on(recipe, runs, opened);
+    let writes = WriteEstimate::on(recipe, runs, opened);
     let writes = match opened.may_write {
         true => writes.words(),
         false => "writes nothing".to_owned(),
     };
     let limit = opened.limit.words().map(|words| format!("; {words}")).unwrap_or_default();
-    format!("{}: {tests} over {}{times}; {writes}{limit}", recipe.title, Amount(recipe.area))
+    format!("{}: {tests} over {}{times}; {writes}{limit}", recipe.title, DataAmount(recipe.area))
 }
 
 /// Results of the tests that have at least one counted loop.
 pub(super) fn results(
     recipe: &Recipe,
-    samples: &[Vec<Sample>],
+    samples: &[Vec<LoopSample>],
     caveats: Vec<Vec<Caveat>>,
     precisions: Vec<Option<Precision>>,
     ceiling_mb_s: Option<f64>,
@@ -95,17 +95,17 @@ pub(super) fn results(
 }
 
 /// Fills in what follows from the runs.
-pub(super) fn sum_up(report: &mut BenchReport, recipe: &Recipe, session: &mut Session<'_>) {
+pub(super) fn sum_up(report: &mut BenchReport, recipe: &Recipe, session: &mut VerbSession<'_>) {
     session.hear_target(&mut report.header);
     let setting = Setting { condition: report.header.condition.clone(), ..Setting::default() };
     let table = known_spreads(session);
     let interval = |test, runs: &[f64]| {
-        let spread = table.spread(Kind::new(&CardFacts::default(), Some(&setting), test));
-        Some(Usual::of(runs, spread)?.ci95(mean(runs)?))
+        let spread = table.spread(SpreadKind::new(&CardFacts::default(), Some(&setting), test));
+        Some(UsualSpeed::of(runs, spread)?.ci95(mean(runs)?))
     };
     report.body.summary = aggregate::summarise(&report.body.runs, recipe, interval);
     report.header.findings.extend(aggregate::demand_findings(&report.body.runs, recipe));
-    let odd = anomaly::findings(&anomaly::Session {
+    let odd = anomaly::findings(&anomaly::AnomalySession {
         runs: &report.body.runs,
         condition: &report.header.condition,
         ceiling_mb_s: report.body.bus_ceiling_mb_s,
@@ -119,23 +119,23 @@ pub(super) fn sum_up(report: &mut BenchReport, recipe: &Recipe, session: &mut Se
 }
 
 /// How much runs vary, as the archive knows it; where it cannot be read, as the program does.
-fn known_spreads(session: &Session<'_>) -> Table {
+fn known_spreads(session: &VerbSession<'_>) -> SpreadTable {
     let archive = open_existing(session.common.archive.named()).ok().flatten();
     archive
         .and_then(|mut archive| spreads::table(Some(&mut archive)).ok())
-        .unwrap_or_else(|| Table::shipped().clone())
+        .unwrap_or_else(|| SpreadTable::shipped().clone())
 }
 
 /// The tests with the size of the range that each went over.
-fn sized(report: &BenchReport, recipe: &Recipe) -> Vec<Sized> {
-    let of = |test: &cardscope_model::recipe::Test| {
+fn sized(report: &BenchReport, recipe: &Recipe) -> Vec<SizedTest> {
+    let of = |test: &cardscope_model::recipe::RecipeTest| {
         let found = report
             .body
             .summary
             .iter()
             .find(|s| (s.test, s.op, &s.step) == (test.name.pattern, test.name.op, &test.step))?;
-        Some(Sized { test: test.name, area_bytes: test.size, mb_s: found.median })
+        Some(SizedTest { test: test.name, area_bytes: test.size, mb_s: found.median })
     };
     // A test over the whole card has no size of its own, and is at another place.
-    recipe.tests.iter().filter(|test| test.span == Span::Area).filter_map(of).collect()
+    recipe.tests.iter().filter(|test| test.span == TestSpan::Area).filter_map(of).collect()
 }

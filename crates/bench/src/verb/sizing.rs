@@ -1,10 +1,10 @@
 //! What a recipe writes, said before it begins; and a recipe fitted to what may be written.
 
-use crate::request::Request;
-use cardscope_model::recipe::{Recipe, Test};
-use cardscope_model::units::{Amount, MIB};
+use crate::request::BenchRequest;
+use cardscope_model::recipe::{Recipe, RecipeTest};
+use cardscope_model::units::{DataAmount, MIB};
 use cardscope_session::error::Result;
-use cardscope_session::opened::Opened;
+use cardscope_session::opened::OpenTarget;
 
 /// Below this a test area says nothing about a card.
 const SMALLEST_AREA: u64 = 16 * MIB;
@@ -17,33 +17,33 @@ const FAST_MB_S: f64 = 1e9;
 
 /// What runs of a recipe write at most.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Writes {
+pub(crate) struct WriteEstimate {
     /// Bytes, whatever the card.
     pub(crate) bytes: u64,
     /// And for so many seconds as many more as the card takes.
     pub(crate) seconds: f64,
 }
 
-impl Writes {
+impl WriteEstimate {
     /// Of a recipe on a target.
-    pub(crate) fn on(recipe: &Recipe, runs: u32, opened: &Opened) -> Writes {
-        let mut writes = Writes::of(recipe, runs, opened.target.info().bytes);
+    pub(crate) fn on(recipe: &Recipe, runs: u32, opened: &OpenTarget) -> WriteEstimate {
+        let mut writes = WriteEstimate::of(recipe, runs, opened.target.info().bytes);
         // Its file is made once.
         writes.bytes = writes.bytes.saturating_add(opened.written_by_growing(recipe.area));
         writes
     }
 
     /// Of a recipe on a card of so many bytes.
-    fn of(recipe: &Recipe, runs: u32, card_bytes: u64) -> Writes {
-        let by_time = |test: &&Test| {
+    fn of(recipe: &Recipe, runs: u32, card_bytes: u64) -> WriteEstimate {
+        let by_time = |test: &&RecipeTest| {
             let fixed = test.limit.passes.is_some() || test.limit.bytes.is_some();
             test.name.op.writes() && (!fixed || test.warmup_s > 0.0)
         };
-        let lasts = |test: &Test| {
+        let lasts = |test: &RecipeTest| {
             let each = test.limit.seconds.or(test.until.map(|until| until.max_s)).unwrap_or_default();
             f64::from(test.loops + test.discard_loops) * (each + test.warmup_s)
         };
-        let timed: Vec<Test> = recipe.tests.iter().filter(by_time).cloned().collect();
+        let timed: Vec<RecipeTest> = recipe.tests.iter().filter(by_time).cloned().collect();
         let fixed = Recipe {
             tests: recipe.tests.iter().filter(|test| !by_time(test)).cloned().collect(),
             ..recipe.clone()
@@ -52,12 +52,12 @@ impl Writes {
         let filled: f64 = filled.map(|test| test.size.min(card_bytes) as f64).sum();
         let bytes = fixed.planned(FAST_MB_S, card_bytes).bytes_written + filled;
         let runs = f64::from(runs);
-        Writes { bytes: (bytes * runs) as u64, seconds: timed.iter().map(lasts).sum::<f64>() * runs }
+        WriteEstimate { bytes: (bytes * runs) as u64, seconds: timed.iter().map(lasts).sum::<f64>() * runs }
     }
 
     /// In words.
     pub(crate) fn words(self) -> String {
-        let bytes = Amount(self.bytes.checked_next_multiple_of(MIB).unwrap_or(self.bytes));
+        let bytes = DataAmount(self.bytes.checked_next_multiple_of(MIB).unwrap_or(self.bytes));
         match self.seconds > 0.0 {
             true => format!("writes {bytes}, and as much as possible in {:.0} s", self.seconds),
             false => format!("writes up to {bytes}"),
@@ -69,13 +69,13 @@ impl Writes {
 ///
 /// # Errors
 /// A refusal with the bytes that it needs, where it writes more than may be written and cannot be made smaller.
-pub(super) fn fit(request: &Request, recipe: Recipe, runs: u32, opened: &Opened) -> Result<Recipe> {
+pub(super) fn fit(request: &BenchRequest, recipe: Recipe, runs: u32, opened: &OpenTarget) -> Result<Recipe> {
     let Some(left) = opened.limit.left() else { return Ok(recipe) };
     if !opened.may_write {
         return Ok(recipe);
     }
     let what = format!("recipe {}", recipe.name);
-    let writes = Writes::on(&recipe, runs, opened);
+    let writes = WriteEstimate::on(&recipe, runs, opened);
     if writes.seconds == 0.0 {
         return if writes.bytes <= left { Ok(recipe) } else { Err(opened.limit.refuse(&what, writes.bytes)) };
     }
@@ -87,7 +87,7 @@ pub(super) fn fit(request: &Request, recipe: Recipe, runs: u32, opened: &Opened)
     let area = smaller_area(left / u64::from(runs)).filter(|_| request.size.is_none());
     let smaller =
         request.recipe_over(Some(area.ok_or_else(|| refusal.clone())?)).map_err(|_| refusal.clone())?;
-    if Writes::on(&smaller, runs, opened).bytes <= left / 2 { Ok(smaller) } else { Err(refusal) }
+    if WriteEstimate::on(&smaller, runs, opened).bytes <= left / 2 { Ok(smaller) } else { Err(refusal) }
 }
 
 /// An area that leaves most of `left` bytes to the tests; `None` where it would be too small.
@@ -107,15 +107,16 @@ mod tests {
     #[test]
     fn what_fills_the_whole_card_or_is_absurdly_long_is_said_as_such() {
         let text = "name = \"x\"\ntitle = \"t\"\nversion = 1\nsource = \"s\"\n[area]\nsize = \"1MiB\"\nprepare = false\n";
-        let writes =
-            |tests: &str| Writes::of(&parse(&format!("{text}{tests}"), None).unwrap(), 1, 64_000_000_000);
+        let writes = |tests: &str| {
+            WriteEstimate::of(&parse(&format!("{text}{tests}"), None).unwrap(), 1, 64_000_000_000)
+        };
         let whole = |block: &str| {
             format!(
                 "[[test]]\ntest = \"{block} Q1T1 write\"\nspan = \"device\"\nprepare_block = \"1MiB\"\nseconds = 5\n"
             )
         };
         let both = writes(&(whole("SEQ1M") + &whole("SEQ512K")));
-        assert_eq!(both, Writes { bytes: 128_000_000_000, seconds: 10.0 });
+        assert_eq!(both, WriteEstimate { bytes: 128_000_000_000, seconds: 10.0 });
         let long = writes(
             "[[test]]\ntest = \"SEQ1M Q1T2 write\"\nsharing = \"same\"\nbytes = 1125899906842624\nloops = 10000\n",
         );
@@ -125,14 +126,14 @@ mod tests {
 
     #[test]
     fn a_recipe_by_time_writes_its_area_and_then_for_as_long_as_it_measures() {
-        let quick = Writes::of(&recipe("quick", None), 2, 1 << 40);
-        assert_eq!(quick, Writes { bytes: 2 * 192 * MIB, seconds: 2.0 * 4.0 * 4.5 });
+        let quick = WriteEstimate::of(&recipe("quick", None), 2, 1 << 40);
+        assert_eq!(quick, WriteEstimate { bytes: 2 * 192 * MIB, seconds: 2.0 * 4.0 * 4.5 });
         assert!(quick.words().contains("384 MiB") && quick.words().contains("36 s"), "{}", quick.words());
     }
 
     #[test]
     fn a_recipe_of_passes_has_a_figure() {
-        let small = Writes::of(&recipe("dd-sweep", None), 1, 1 << 40);
+        let small = WriteEstimate::of(&recipe("dd-sweep", None), 1, 1 << 40);
         assert!(small.seconds == 0.0 && (11 << 30..20 << 30).contains(&small.bytes), "{small:?}");
     }
 

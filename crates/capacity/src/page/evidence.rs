@@ -2,17 +2,17 @@
 //! that was found, and addresses at which anybody can see the same.
 
 use cardscope_model::identity::Identity;
-use cardscope_model::report::Header;
-use cardscope_model::units::{Capacity, grouped};
-use cardscope_model::verify::{Disproof, Method, SectorFound, Verification};
+use cardscope_model::report::ReportHeader;
+use cardscope_model::units::{ExactCapacity, grouped};
+use cardscope_model::verify::{AddressDisproof, SectorFound, TestMethod, Verification};
 use cardscope_page::figure::{count, percent};
-use cardscope_page::tree::{Block, Page, fact, listed};
+use cardscope_page::tree::{Page, PageBlock, fact, listed};
 
 /// Addresses that the sheet has room for.
 const ADDRESSES: usize = 8;
 
 /// Adds the evidence as a detail that is printed.
-pub fn add(page: &mut Page, header: &Header, found: &Verification, identity: Option<&Identity>) {
+pub fn add(page: &mut Page, header: &ReportHeader, found: &Verification, identity: Option<&Identity>) {
     let cid = identity.and_then(|identity| identity.cid.as_ref());
     let nvme = identity.and_then(|identity| identity.nvme.as_ref()?.identify.as_ref());
     let cid_words = |cid: &cardscope_sd::registers::Cid| {
@@ -26,9 +26,9 @@ pub fn add(page: &mut Page, header: &Header, found: &Verification, identity: Opt
         ),
         ("made", cid.map(|cid| cid.mdt.to_string())),
         ("CID", cid.map(|cid| cid.raw.to_string())),
-        ("announced", Some(Capacity(found.announced_bytes).to_string())),
-        ("usable", found.usable_bytes.map(|bytes| Capacity(bytes).to_string())),
-        ("verified", Some(Capacity(found.proven_bytes).to_string())),
+        ("announced", Some(ExactCapacity(found.announced_bytes).to_string())),
+        ("usable", found.usable_bytes.map(|bytes| ExactCapacity(bytes).to_string())),
+        ("verified", Some(ExactCapacity(found.proven_bytes).to_string())),
         ("method", Some(method(found))),
         ("confidence", Some(percent(found.confidence))),
         ("tested on", Some(header.target.clone())),
@@ -36,21 +36,23 @@ pub fn add(page: &mut Page, header: &Header, found: &Verification, identity: Opt
         ("seed", Some(header.seed.to_string())),
     ];
     let facts = all.into_iter().filter_map(|(name, value)| Some(fact(name, value?))).collect();
-    page.fold("Evidence", [Block::Facts(facts), listed(&found.disproofs, ADDRESSES, disproof)]);
+    page.fold("Evidence", [PageBlock::Facts(facts), listed(&found.disproofs, ADDRESSES, disproof)]);
     page.print(&["Evidence"]);
 }
 
 fn method(found: &Verification) -> String {
     let restored = if found.moved.bytes_restored > 0 { ", then restored" } else { "" };
     match found.method {
-        Method::Quick => format!("quick test: samples over all addresses, written and read back{restored}"),
-        Method::Full => "full test: every block written and read back".to_owned(),
-        Method::Files => "files: the free space filled, and read back".to_owned(),
+        TestMethod::Quick => {
+            format!("quick test: samples over all addresses, written and read back{restored}")
+        }
+        TestMethod::Full => "full test: every block written and read back".to_owned(),
+        TestMethod::Files => "files: the free space filled, and read back".to_owned(),
     }
 }
 
 /// An address with what was read there.
-fn disproof(proof: &Disproof) -> String {
+fn disproof(proof: &AddressDisproof) -> String {
     let times = if proof.seen == 2 { "twice".to_owned() } else { count(proof.seen, "time") };
     format!(
         "byte {}: read {}, not what was written there ({times})",

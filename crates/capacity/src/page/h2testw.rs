@@ -3,8 +3,8 @@
 
 use crate::page as verify;
 use crate::page::verdict;
-use cardscope_model::verify::{FilesReport, Pace, SectorCounts, VerifyReport};
-use cardscope_page::tree::{Block, Page};
+use cardscope_model::verify::{FilesReport, SectorCounts, TransferPace, VerifyReport};
+use cardscope_page::tree::{Page, PageBlock};
 use std::fmt::Write;
 
 const SECTOR: u64 = 512;
@@ -15,7 +15,7 @@ pub fn page(report: &VerifyReport) -> Page {
     let Some(files) = &report.body.files else { return verify::page(report) };
     let (tone, answer) = verdict::headline(&report.body, &report.header.findings, None);
     let mut page = Page::new("", tone, answer);
-    page.add("", [Block::Verbatim(summary(files, report.header.error.as_deref()))]);
+    page.add("", [PageBlock::Verbatim(summary(files, report.header.error.as_deref()))]);
     page
 }
 
@@ -84,7 +84,7 @@ fn amount(sectors: u64) -> String {
 }
 
 /// Three digits, as it prints them.
-fn mbyte_per_second(pace: &Pace) -> String {
+fn mbyte_per_second(pace: &TransferPace) -> String {
     let speed = if pace.seconds > 0.0 { pace.bytes as f64 / MBYTE as f64 / pace.seconds } else { 0.0 };
     match speed {
         s if s < 10.0 => format!("{s:.2}"),
@@ -121,8 +121,9 @@ H2testw v1.4
     fn a_whole_card_ends_as_h2testw_ends() {
         let mut files = lossy_files();
         files.sectors = SectorCounts { ok: 62_464 * 2048, ..SectorCounts::default() };
-        let speed =
-            |seconds| Some(Pace { bytes: 641 * MBYTE, seconds, mb_s: 0.0, slowest_second_mb_s: None });
+        let speed = |seconds| {
+            Some(TransferPace { bytes: 641 * MBYTE, seconds, mb_s: 0.0, slowest_second_mb_s: None })
+        };
         (files.write, files.read, files.tested_bytes) = (speed(100.0), speed(10.0), files.file_system_bytes);
         assert_eq!(
             summary(&files, None),

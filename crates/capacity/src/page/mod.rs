@@ -6,18 +6,18 @@ pub mod h2testw;
 pub mod verdict;
 
 use crate::page::verdict::announced_bytes;
-use cardscope_model::report::Tone;
+use cardscope_model::report::NewsTone;
 use cardscope_model::shell::quoted;
 use cardscope_model::units::three_digits as speed;
-use cardscope_model::units::{Capacity, Size, grouped, mb_per_s};
+use cardscope_model::units::{DecimalSize, ExactCapacity, grouped, mb_per_s};
 use cardscope_model::verify::{
-    FileResult, FilesReport, FirstError, Method, Pace, SectorCounts, VerifyReport,
+    FileResult, FilesReport, FirstError, SectorCounts, TestMethod, TransferPace, VerifyReport,
 };
 use cardscope_page::chart::inside::{TERMINAL, addresses};
 use cardscope_page::chart::visit;
 use cardscope_page::figure::{count, duration, sentence};
 use cardscope_page::tree::table::Table;
-use cardscope_page::tree::{Block, Fact, Page, Reason, fact, failed_ios, io_errors, moved};
+use cardscope_page::tree::{AnswerReason, Page, PageBlock, PageFact, fact, failed_ios, io_errors, moved};
 
 /// The page.
 pub fn page(report: &VerifyReport) -> Page {
@@ -25,48 +25,54 @@ pub fn page(report: &VerifyReport) -> Page {
     let (tone, answer) = verdict::headline(body, &header.findings, None);
     let mut page = Page::new(&header.target, tone, answer);
     page.reasons.extend(failed_ios(&body.moved));
-    page.reasons.extend(verdict::reason(body).map(|(tone, text)| Reason { tone, text }));
-    page.because(Tone::Plain, sentence(&moved(&body.moved)));
+    page.reasons.extend(verdict::reason(body).map(|(tone, text)| AnswerReason { tone, text }));
+    page.because(NewsTone::Plain, sentence(&moved(&body.moved)));
     page.figures = sizes(report);
     if let Some(found) = &body.files {
         add_files(&mut page, found);
     }
-    page.add("Capacity", visit::capacity(body).map(Block::chart));
+    page.add("Capacity", visit::capacity(body).map(PageBlock::chart));
     let map = body.map.as_ref().and_then(|map| addresses(map, &header.condition, TERMINAL));
-    page.add("", map.map(Block::chart));
+    page.add("", map.map(PageBlock::chart));
     page.fold("Failed I/Os", [io_errors(&body.moved.io_errors)]);
     if let Some(stated) = &body.stated {
         let sizes = stated.rows().chain(body.usable_bytes.map(|bytes| ("usable", bytes)));
         page.fold(
             "Capacity by source",
-            [Block::Facts(sizes.map(|(name, n)| fact(name, Capacity(n))).collect())],
+            [PageBlock::Facts(sizes.map(|(name, n)| fact(name, ExactCapacity(n))).collect())],
         );
     }
-    page.fold("Exact sizes", [Block::Facts(exact(report)), Block::Lines(cost(report).collect())]);
+    page.fold("Exact sizes", [PageBlock::Facts(exact(report)), PageBlock::Lines(cost(report).collect())]);
     evidence::add(&mut page, header, body, None);
     page.print(&["Capacity", ""]);
     page.framed(header)
 }
 
-fn sizes(report: &VerifyReport) -> Vec<Fact> {
+fn sizes(report: &VerifyReport) -> Vec<PageFact> {
     let body = &report.body;
-    let size = |bytes: Option<u64>| bytes.map_or("unknown".to_owned(), |bytes| Size(bytes).to_string());
+    let size =
+        |bytes: Option<u64>| bytes.map_or("unknown".to_owned(), |bytes| DecimalSize(bytes).to_string());
     let mut facts = vec![
-        fact(if body.files.is_some() { "free space" } else { "announced" }, Size(announced_bytes(body))),
+        fact(
+            if body.files.is_some() { "free space" } else { "announced" },
+            DecimalSize(announced_bytes(body)),
+        ),
         fact("usable capacity", size(body.usable_bytes)),
-        fact("verified capacity", Size(body.proven_bytes)),
+        fact("verified capacity", DecimalSize(body.proven_bytes)),
     ];
     // Where all that can be trusted is all that works, one of them says it.
-    let fair = body.method != Method::Quick || body.share.as_ref().is_none_or(|share| share.bad > 0);
+    let fair = body.method != TestMethod::Quick || body.share.as_ref().is_none_or(|share| share.bad > 0);
     let verified = |good: &u64| body.usable_bytes.is_none() && body.proven_bytes == *good;
     let good = body.good_bytes.filter(|good| body.usable_bytes != Some(*good) && !verified(good) && fair);
-    facts.extend(good.map(|bytes| fact("working (estimate)", Size(bytes))));
-    facts.extend(body.cache_bytes.map(|bytes| fact("hidden by a cache", format!("up to {}", Size(bytes)))));
+    facts.extend(good.map(|bytes| fact("working (estimate)", DecimalSize(bytes))));
+    facts.extend(
+        body.cache_bytes.map(|bytes| fact("hidden by a cache", format!("up to {}", DecimalSize(bytes)))),
+    );
     facts
 }
 
 /// The same to the byte.
-fn exact(report: &VerifyReport) -> Vec<Fact> {
+fn exact(report: &VerifyReport) -> Vec<PageFact> {
     let body = &report.body;
     let wrap = if body.dead_address_line { "dead address line at" } else { "addresses repeat every" };
     let all = [
@@ -77,7 +83,7 @@ fn exact(report: &VerifyReport) -> Vec<Fact> {
         (wrap, body.wrap_bytes),
         ("cache up to", body.cache_bytes),
     ];
-    all.into_iter().filter_map(|(name, bytes)| Some(fact(name, Capacity(bytes?)))).collect()
+    all.into_iter().filter_map(|(name, bytes)| Some(fact(name, ExactCapacity(bytes?)))).collect()
 }
 
 fn cost(report: &VerifyReport) -> impl Iterator<Item = String> {
@@ -104,11 +110,14 @@ fn add_files(page: &mut Page, report: &FilesReport) {
     lines.extend(report.first_error.as_ref().map(first_error));
     let paces = [("Writing", report.write), ("Reading", report.read)];
     lines.extend(paces.into_iter().filter_map(|(word, pace)| Some(format!("{word}: {}.", one_way(&pace?)))));
-    page.add("", [Block::Lines(lines)]);
+    page.add("", [PageBlock::Lines(lines)]);
     let files = listed_files(report);
     let more = report.files.len() - files.len();
     let more = (more > 0).then(|| format!("… and {more} files more without losses or remarks."));
-    page.add("", [Block::Table(table(&files)), Block::Lines(more.into_iter().chain(odd(report)).collect())]);
+    page.add(
+        "",
+        [PageBlock::Table(table(&files)), PageBlock::Lines(more.into_iter().chain(odd(report)).collect())],
+    );
     let again = format!("cardscope verify {} --files --read-only", quoted(&report.directory));
     if report.written && report.kept {
         page.step("Read the files again, which are still there.", Some(again));
@@ -130,9 +139,12 @@ fn head(report: &FilesReport) -> String {
     let files = count(report.files.len() as u32, "file");
     let by = if report.written { "written and read back" } else { "read" };
     let on = report.mounted_at.as_ref().map(|at| format!(" mounted on {at}")).unwrap_or_default();
-    let tested = Size(report.tested_bytes);
+    let tested = DecimalSize(report.tested_bytes);
     let (directory, system) = (&report.directory, &report.file_system);
-    format!("{files} {by} in {directory} ({system}{on}): {tested} of {} free.", Size(report.free_bytes))
+    format!(
+        "{files} {by} in {directory} ({system}{on}): {tested} of {} free.",
+        DecimalSize(report.free_bytes)
+    )
 }
 
 /// The words of f3read, in order of harm.
@@ -156,7 +168,7 @@ fn counts(sectors: &SectorCounts) -> String {
     format!("Sectors of 512 bytes: {}.{aliased}", named.join(", "))
 }
 
-fn one_way(pace: &Pace) -> String {
+fn one_way(pace: &TransferPace) -> String {
     let slowest = pace.slowest_second_mb_s;
     let slowest = slowest.map(|s| format!(", in its slowest second {} MB/s", speed(s))).unwrap_or_default();
     format!("{} MB/s over {}{slowest}", speed(pace.mb_s), duration(pace.seconds))
@@ -173,7 +185,7 @@ fn listed_files(report: &FilesReport) -> Vec<&FileResult> {
 }
 
 fn table(files: &[&FileResult]) -> Table {
-    let pace = |pace: Option<Pace>| pace.map(|p| speed(p.mb_s)).unwrap_or_default();
+    let pace = |pace: Option<TransferPace>| pace.map(|p| speed(p.mb_s)).unwrap_or_default();
     Table::of(
         files.iter().copied(),
         &[

@@ -3,21 +3,21 @@
 
 use cardscope_model::answer::Answer;
 use cardscope_model::capacity::nominal;
-use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::judged_label::{FalseCapacity, JudgedSpeed};
-use cardscope_model::report::Tone;
-use cardscope_model::report::{Body as _, ExitStatus};
+use cardscope_model::report::NewsTone;
+use cardscope_model::report::{ExitStatus, ReportBody as _};
 use cardscope_model::units::three_digits as speed;
-use cardscope_model::units::{BinarySize, Size, grouped};
-use cardscope_model::verify::{CapacityCause, Method, PROVEN, SURE, Verdict, Verification};
+use cardscope_model::units::{BinarySize, DecimalSize, grouped};
+use cardscope_model::verify::{CapacityCause, PROVEN, SURE, TestMethod, Verdict, Verification};
 use cardscope_page::figure::{count, listing, percent};
 
 /// Colour of an answer: what the exit status says.
-fn tone(found: &Verification) -> Tone {
+fn tone(found: &Verification) -> NewsTone {
     match found.exit_status() {
-        ExitStatus::Good => Tone::Good,
-        ExitStatus::NotProven => Tone::Warning,
-        ExitStatus::Bad => Tone::Bad,
+        ExitStatus::Good => NewsTone::Good,
+        ExitStatus::NotProven => NewsTone::Warning,
+        ExitStatus::Bad => NewsTone::Bad,
     }
 }
 
@@ -25,7 +25,7 @@ fn tone(found: &Verification) -> Tone {
 fn first_word(found: &Verification) -> &'static str {
     match found.verdict {
         Verdict::Genuine if found.confidence < PROVEN => "NOT PROVEN",
-        Verdict::Genuine if found.method == Method::Full => "GENUINE",
+        Verdict::Genuine if found.method == TestMethod::Full => "GENUINE",
         Verdict::Genuine => "PASSED",
         Verdict::Limbo | Verdict::Wraparound | Verdict::Chain | Verdict::Overcommitted => "FAKE",
         Verdict::Damaged => "DAMAGED",
@@ -40,12 +40,12 @@ fn first_word(found: &Verification) -> &'static str {
 
 /// The answer of a page and its colour: the capacity first, then what is printed on the card; `missed` names the marks
 /// that a visit found missed.
-pub fn headline(found: &Verification, findings: &[Finding], missed: Option<String>) -> (Tone, Answer) {
+pub fn headline(found: &Verification, findings: &[Finding], missed: Option<String>) -> (NewsTone, Answer) {
     let unaccused = matches!(found.verdict, Verdict::Genuine | Verdict::Inconclusive);
     if let Some(lie) = findings.iter().filter(|_| unaccused).find_map(false_label) {
-        return (Tone::Bad, lie);
+        return (NewsTone::Bad, lie);
     }
-    let bad = findings.iter().filter(|finding| finding.weight == Weight::Bad).count();
+    let bad = findings.iter().filter(|finding| finding.weight == FindingWeight::Bad).count();
     let short = missed.or_else(|| slower_than_printed(findings)).filter(|_| !found.verdict.is_bad());
     let (flaw, detail) = match short {
         Some(short) => ("slower than printed".to_owned(), format!(": {short}")),
@@ -57,14 +57,14 @@ pub fn headline(found: &Verification, findings: &[Finding], missed: Option<Strin
     let (word, but) =
         (first_word(found), if found.exit_status() == ExitStatus::Good { "but" } else { "and" });
     let answer = Answer::with_verdict(word, &format!(", {but} {flaw}{detail}."));
-    (Tone::Warning, answer.in_brief(format!("{word}, {but} {flaw}")))
+    (NewsTone::Warning, answer.in_brief(format!("{word}, {but} {flaw}")))
 }
 
 /// A printed capacity far above the one that the card announces itself.
 fn false_label(finding: &Finding) -> Option<Answer> {
     let FalseCapacity { printed_bytes, announced_bytes } = FalseCapacity::of(finding)?;
-    let (announced, printed) = (Size(announced_bytes), nominal(printed_bytes));
-    let printed = printed.unwrap_or_else(|| Size(printed_bytes).to_string());
+    let (announced, printed) = (DecimalSize(announced_bytes), nominal(printed_bytes));
+    let printed = printed.unwrap_or_else(|| DecimalSize(printed_bytes).to_string());
     let answer = Answer::with_verdict("FAKE LABEL", &format!(": announces {announced}, printed {printed}."));
     Some(answer.advise(RETURN))
 }
@@ -80,19 +80,19 @@ const NO_DATA: &str = "Do not keep data on it.";
 
 /// The answer about the capacity in a line.
 fn answer(found: &Verification) -> Answer {
-    let announced = Size(announced_bytes(found));
+    let announced = DecimalSize(announced_bytes(found));
     let word = first_word(found);
     let mut in_table = None;
     let (said, advice) = match found.verdict {
         Verdict::Genuine => (genuine(found), None),
         Verdict::Limbo | Verdict::Wraparound | Verdict::Chain | Verdict::Overcommitted => {
             let (holds, what) = match (found.usable_bytes, found.good_bytes) {
-                (Some(bytes), _) if Size(bytes).to_string() == announced.to_string() => {
-                    let missing = Size(found.announced_bytes.saturating_sub(bytes));
+                (Some(bytes), _) if DecimalSize(bytes).to_string() == announced.to_string() => {
+                    let missing = DecimalSize(found.announced_bytes.saturating_sub(bytes));
                     ("", format!("the last {missing} of {announced} are missing"))
                 }
-                (Some(bytes), _) => ("holds ", format!("{} of {announced}", Size(bytes))),
-                (None, Some(bytes)) => ("holds ", format!("about {} of {announced}", Size(bytes))),
+                (Some(bytes), _) => ("holds ", format!("{} of {announced}", DecimalSize(bytes))),
+                (None, Some(bytes)) => ("holds ", format!("about {} of {announced}", DecimalSize(bytes))),
                 (None, None) => ("", format!("does not hold its {announced}")),
             };
             // Only a fake's two sizes say more than its verdict.
@@ -103,7 +103,10 @@ fn answer(found: &Verification) -> Answer {
         Verdict::Dead => {
             let said = match found.cause {
                 Some(CapacityCause::LostFlash { card_bytes, .. }) => {
-                    format!("shows {announced} of {}: its controller lost the flash.", Size(card_bytes))
+                    format!(
+                        "shows {announced} of {}: its controller lost the flash.",
+                        DecimalSize(card_bytes)
+                    )
                 }
                 _ => "keeps nothing.".to_owned(),
             };
@@ -148,15 +151,17 @@ pub fn announced_bytes(found: &Verification) -> u64 {
 }
 
 fn genuine(found: &Verification) -> String {
-    let (proven, announced) = (Size(found.proven_bytes), Size(announced_bytes(found)));
+    let (proven, announced) = (DecimalSize(found.proven_bytes), DecimalSize(announced_bytes(found)));
     let sure = (found.confidence < SURE).then(|| format!("{} sure", percent(found.confidence)));
     let (claim, extent) = match (found.method, sure) {
-        (Method::Full, None) => ("every byte verified", announced.to_string()),
-        (Method::Full, Some(sure)) => ("every byte verified", format!("{announced}, {sure}")),
-        (Method::Files, None) => (FREE_SPACE_HOLDS, proven.as_part_of(announced)),
-        (Method::Files, Some(sure)) => (FREE_SPACE_HOLDS, format!("short test, {sure}")),
-        (Method::Quick, None) => (NOTHING_MISSING, format!("quick test, {}", proven.as_part_of(announced))),
-        (Method::Quick, Some(sure)) => (NOTHING_MISSING, format!("short test, {sure}")),
+        (TestMethod::Full, None) => ("every byte verified", announced.to_string()),
+        (TestMethod::Full, Some(sure)) => ("every byte verified", format!("{announced}, {sure}")),
+        (TestMethod::Files, None) => (FREE_SPACE_HOLDS, proven.as_part_of(announced)),
+        (TestMethod::Files, Some(sure)) => (FREE_SPACE_HOLDS, format!("short test, {sure}")),
+        (TestMethod::Quick, None) => {
+            (NOTHING_MISSING, format!("quick test, {}", proven.as_part_of(announced)))
+        }
+        (TestMethod::Quick, Some(sure)) => (NOTHING_MISSING, format!("short test, {sure}")),
     };
     format!("{claim} ({extent}).")
 }
@@ -165,14 +170,14 @@ const NOTHING_MISSING: &str = "no missing capacity found";
 const FREE_SPACE_HOLDS: &str = "the free space holds what is written";
 
 fn reader_suspect(found: &Verification) -> String {
-    let shown = Size(announced_bytes(found));
+    let shown = DecimalSize(announced_bytes(found));
     let said = match (found.cause, found.at_most_usable()) {
         (Some(CapacityCause::ExtraSectors { .. }), _) => "it counts one sector too many".to_owned(),
         (Some(CapacityCause::DroppedBits { card_bytes, .. }), _) => {
-            format!("it shows {shown} of the card's {}", Size(card_bytes))
+            format!("it shows {shown} of the card's {}", DecimalSize(card_bytes))
         }
         (Some(CapacityCause::ExcessCapacity { card_bytes, .. }), _) => {
-            format!("it shows {shown} of a card of {}", Size(card_bytes))
+            format!("it shows {shown} of a card of {}", DecimalSize(card_bytes))
         }
         (Some(CapacityCause::AddressLimit { limit_bytes }), _) => {
             let fails = if announced_bytes(found) > limit_bytes { "fails" } else { "ends" };
@@ -186,12 +191,16 @@ fn reader_suspect(found: &Verification) -> String {
 
 fn damaged(found: &Verification) -> String {
     if let (true, Some(end)) = (found.fails_beyond, found.usable_bytes) {
-        return format!("everything beyond {} fails.", Size(end));
+        return format!("everything beyond {} fails.", DecimalSize(end));
     }
     let lost = match (found.method, found.good_bytes, &found.share) {
         // Places that a quick test came across while it looked for a boundary are no fair sample of all.
-        (Method::Full | Method::Files, Some(good), _) if good < found.announced_bytes => {
-            format!("loses {} of {}", Size(found.announced_bytes - good), Size(found.announced_bytes))
+        (TestMethod::Full | TestMethod::Files, Some(good), _) if good < found.announced_bytes => {
+            format!(
+                "loses {} of {}",
+                DecimalSize(found.announced_bytes - good),
+                DecimalSize(found.announced_bytes)
+            )
         }
         (_, _, Some(share)) if share.bad > 0 => {
             format!("{} of {} sampled places lose data", grouped(share.bad), grouped(share.samples))
@@ -205,7 +214,10 @@ fn inconclusive(found: &Verification) -> String {
     let reason = found.reason.as_deref().unwrap_or("the test ended early");
     match (found.disproofs.len() as u64, found.proven_bytes) {
         (0, 0) => format!("{reason}."),
-        (0, bytes) => format!("tested {}, {reason}.", Size(bytes).as_part_of(Size(announced_bytes(found)))),
+        (0, bytes) => format!(
+            "tested {}, {reason}.",
+            DecimalSize(bytes).as_part_of(DecimalSize(announced_bytes(found)))
+        ),
         (lost, _) => {
             format!("at least {} lost data; the test ended too early to say why.", count(lost, "block"))
         }
@@ -216,9 +228,9 @@ fn inconclusive(found: &Verification) -> String {
 const WEAK: f64 = 0.1;
 
 /// Why, in a line, with its colour.
-pub fn reason(found: &Verification) -> Option<(Tone, String)> {
+pub fn reason(found: &Verification) -> Option<(NewsTone, String)> {
     let weak = found.share.as_ref().is_some_and(|share| share.excluded_above > WEAK);
-    let tone = if found.verdict == Verdict::Genuine && weak { Tone::Warning } else { tone(found) };
+    let tone = if found.verdict == Verdict::Genuine && weak { NewsTone::Warning } else { tone(found) };
     Some((tone, why(found)?))
 }
 
@@ -228,7 +240,7 @@ fn why(found: &Verification) -> Option<String> {
         return Some(cause.finding(stated).verdict);
     }
     let sure = percent(found.confidence);
-    let boundary = found.usable_bytes.map(Size);
+    let boundary = found.usable_bytes.map(DecimalSize);
     Some(match (found.verdict, boundary) {
         (Verdict::Genuine, _) => match found.share.as_ref().filter(|share| share.excluded_above > 0.0) {
             Some(share) => {
@@ -240,14 +252,14 @@ fn why(found: &Verification) -> Option<String> {
                     caches.map(|cache| format!(" and caches up to {cache}")).unwrap_or_default()
                 )
             }
-            None if found.method == Method::Files => {
+            None if found.method == TestMethod::Files => {
                 format!("All files that were written read back whole ({sure} sure).")
             }
             None => format!("All of it was written and read back ({sure} sure)."),
         },
         (Verdict::Limbo, Some(end)) => format!("Writes beyond {end} are lost (limbo, {sure} sure)."),
         (Verdict::Limbo, None) => format!("Writes beyond some address are lost (limbo, {sure} sure)."),
-        (Verdict::Wraparound, _) => match found.wrap_bytes.map(Size) {
+        (Verdict::Wraparound, _) => match found.wrap_bytes.map(DecimalSize) {
             Some(_) if found.dead_address_line => {
                 format!("One address line is dead: two addresses share each place ({sure} sure).")
             }
@@ -286,10 +298,10 @@ fn why(found: &Verification) -> Option<String> {
 mod tests {
     use super::*;
     use ExitStatus::{Bad, Good, NotProven};
-    use Method::{Files, Full, Quick};
+    use TestMethod::{Files, Full, Quick};
     use Verdict::*;
 
-    fn found(verdict: Verdict, method: Method, confidence: f64) -> Verification {
+    fn found(verdict: Verdict, method: TestMethod, confidence: f64) -> Verification {
         Verification {
             verdict,
             method,
@@ -318,9 +330,9 @@ mod tests {
             let (tone, answer) = headline(found, &[], None);
             assert!(answer.starts_with(&format!("{word}: ")), "{word}: {answer}");
             let expected = match status {
-                Good => Tone::Good,
-                NotProven => Tone::Warning,
-                Bad => Tone::Bad,
+                Good => NewsTone::Good,
+                NotProven => NewsTone::Warning,
+                Bad => NewsTone::Bad,
             };
             assert_eq!((tone, found.exit_status()), (expected, status), "{answer}");
             assert!(answer.len() <= 80 && answer.ends_with('.'), "{answer}");
@@ -407,7 +419,7 @@ mod tests {
             (ReaderSuspect, "SUSPECT READER, and slower than printed: U3 and V30 missed."),
         ] {
             let (tone, found) = said(&found(verdict, Quick, 0.99));
-            assert_eq!((tone, found.as_ref()), (Tone::Warning, answer));
+            assert_eq!((tone, found.as_ref()), (NewsTone::Warning, answer));
         }
         let fake = found(Limbo, Quick, 0.99);
         assert_eq!(said(&fake), headline(&fake, &[], None));

@@ -1,18 +1,18 @@
 //! Doubts about a capacity: what CSD, label, partition table and earlier tests say beside the reader, and whether that
 //! explains a result that would otherwise be held against the card.
 
-use super::Request;
+use super::VerifyRequest;
 use cardscope_device::contents;
-use cardscope_engine::card::Card;
-use cardscope_model::finding::{Finding, Weight};
+use cardscope_engine::card::IoDriver;
+use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::present_layout::PresentLayout;
-use cardscope_model::verify::{CapacityCause, Method, StatedSizes, Verdict, Verification, VerifyReport};
-use cardscope_sd::label::Label;
-use cardscope_sd::registers::Crc;
+use cardscope_model::verify::{CapacityCause, StatedSizes, TestMethod, Verdict, Verification, VerifyReport};
+use cardscope_sd::label::CardLabel;
+use cardscope_sd::registers::CrcStatus;
 use cardscope_session::archive_access::open_existing;
 use cardscope_session::card_bytes::CardBytes;
 use cardscope_session::card_key::card_key;
-use cardscope_session::frame::Session;
+use cardscope_session::frame::VerbSession;
 use serde::Deserialize as _;
 use std::path::Path;
 
@@ -21,10 +21,10 @@ const EXPLAINED: [&str; 3] = ["capacity", "bound", "label-capacity"];
 
 /// Finds the cause of a wrong capacity and judges by it.
 pub(super) fn explain(
-    request: &Request,
-    session: &mut Session<'_>,
+    request: &VerifyRequest,
+    session: &mut VerbSession<'_>,
     report: &mut VerifyReport,
-    printed: Option<&Label>,
+    printed: Option<&CardLabel>,
     layout: Option<PresentLayout>,
 ) {
     let mut stated = stated_sizes(request, session, report, printed);
@@ -48,28 +48,28 @@ pub(super) fn explain(
     findings.retain(|finding| !EXPLAINED.contains(&finding.claim.as_str()));
     if !cause.verdict().is_bad() {
         let losses = |finding: &&mut Finding| finding.claim == "blocks-not-as-written";
-        findings.iter_mut().filter(losses).for_each(|finding| finding.weight = Weight::Hint);
+        findings.iter_mut().filter(losses).for_each(|finding| finding.weight = FindingWeight::Hint);
     }
     findings.insert(0, cause.finding(&stated));
 }
 
 /// Everything that states the capacity of this card.
 fn stated_sizes(
-    request: &Request,
-    session: &Session<'_>,
+    request: &VerifyRequest,
+    session: &VerbSession<'_>,
     report: &VerifyReport,
-    printed: Option<&Label>,
+    printed: Option<&CardLabel>,
 ) -> StatedSizes {
     let opened = &*session.opened;
     let identity = opened.identity.as_ref();
     let csd = identity.and_then(|identity| identity.csd.as_ref());
-    let addressed = report.body.method != Method::Files && opened.is_whole_card();
+    let addressed = report.body.method != TestMethod::Files && opened.is_whole_card();
     StatedSizes {
         host_bytes: match addressed {
             true => Some(report.body.announced_bytes),
             false => identity.and_then(|identity| identity.capacity_bytes),
         },
-        csd_bytes: csd.filter(|csd| csd.crc != Crc::Mismatch).and_then(|csd| csd.capacity_bytes),
+        csd_bytes: csd.filter(|csd| csd.crc != CrcStatus::Mismatch).and_then(|csd| csd.capacity_bytes),
         earlier_bytes: card_key(opened).and_then(|key| largest_genuine(request.common.archive.named(), &key)),
         printed_bytes: printed.and_then(|label| label.capacity.as_ref()).map(|capacity| capacity.bytes),
         partitions_end_bytes: None,
@@ -84,18 +84,18 @@ fn largest_genuine(archive: Option<&Path>, card_key: &str) -> Option<u64> {
     let genuine = verified.filter_map(|session| {
         let document = archive.session(session.id).ok()?.file.document?;
         let body = VerifyReport::deserialize(document).ok()?.body;
-        body.usable_bytes.filter(|_| body.verdict == Verdict::Genuine && body.method != Method::Files)
+        body.usable_bytes.filter(|_| body.verdict == Verdict::Genuine && body.method != TestMethod::Files)
     });
     genuine.max()
 }
 
 /// The card's own layout, where it is still there. I/Os that fail are counted as those of the test.
-pub(super) fn layout(session: &mut Session<'_>, body: &mut Verification) -> Option<PresentLayout> {
-    let there = body.moved.data_kept && body.method == Method::Quick;
+pub(super) fn layout(session: &mut VerbSession<'_>, body: &mut Verification) -> Option<PresentLayout> {
+    let there = body.moved.data_kept && body.method == TestMethod::Quick;
     if !there || !session.opened.is_whole_card() {
         return None;
     }
-    let mut card = Card::new(session.opened.target.as_mut(), session.interrupt, READ, 1).ok()?;
+    let mut card = IoDriver::new(session.opened.target.as_mut(), session.interrupt, READ, 1).ok()?;
     let layout = contents::present(&CardBytes::new(&mut card), None);
     body.moved.add_failed(card.counts(), card.io_errors());
     layout

@@ -1,20 +1,20 @@
 //! `verify --full`: every block written and read back, resumed, or read again at a later date.
 
-use super::Request;
-use crate::probe::full::{Findings, READING, Settings, WRITING, recheck, verify};
-use cardscope_engine::card::{Card, Stop};
+use super::VerifyRequest;
+use crate::probe::full::{PassFindings, PassSettings, READING, WRITING, recheck, verify};
+use cardscope_engine::card::{IoDriver, ProbeStop};
 use cardscope_journal::backup;
 use cardscope_model::caveat::Caveat;
-use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::progress::StagePlan;
-use cardscope_model::units::Size;
+use cardscope_model::units::DecimalSize;
 use cardscope_model::verify::{Verification, VerifyReport, answers_change};
 use cardscope_probing::io_size::{PASS_BLOCK, PASS_DEPTH};
 use cardscope_probing::resume::{PreviousPass, drawn_for, find, salt};
 use cardscope_session::card_key::{card_key, fingerprint};
-use cardscope_session::checkpoint::Checkpoint;
+use cardscope_session::checkpoint::CardCheckpoint;
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::frame::Session;
+use cardscope_session::frame::VerbSession;
 use cardscope_session::opened::TargetType;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
@@ -24,15 +24,19 @@ const STORE_EVERY: Duration = Duration::from_secs(5);
 
 /// What is stored of a pass that is under way.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Progress {
+struct PassProgress {
     salt: u64,
     seed: u64,
     card_bytes: u64,
     written: u64,
 }
 
-pub(super) fn run(request: &Request, session: &mut Session<'_>, report: &mut VerifyReport) -> Result<()> {
-    let pass = Pass::of(request, session, report)?;
+pub(super) fn run(
+    request: &VerifyRequest,
+    session: &mut VerbSession<'_>,
+    report: &mut VerifyReport,
+) -> Result<()> {
+    let pass = PlannedPass::of(request, session, report)?;
     report.header.seed = pass.seed;
     report.body.moved.data_kept = request.read_only;
     session.events.plan(plan(request).with_summary(pass.plan_line(request)));
@@ -49,7 +53,7 @@ pub(super) fn run(request: &Request, session: &mut Session<'_>, report: &mut Ver
     };
     fill(report, &found);
     session.hear_target(&mut report.header);
-    if matches!(found.stop, Some(Stop::Swapped(_))) {
+    if matches!(found.stop, Some(ProbeStop::Swapped(_))) {
         session.another_card = true;
     }
     if session.backup.is_some() {
@@ -60,7 +64,7 @@ pub(super) fn run(request: &Request, session: &mut Session<'_>, report: &mut Ver
 }
 
 /// Every block each way, and an image before and after.
-fn plan(request: &Request) -> StagePlan {
+fn plan(request: &VerifyRequest) -> StagePlan {
     let image = |stage| request.backup.as_ref().map(|_| (stage, 1.0));
     let writing = (!request.read_only).then_some((WRITING, 1.0));
     let passes = writing.into_iter().chain([(READING, 1.0)]);
@@ -69,7 +73,7 @@ fn plan(request: &Request) -> StagePlan {
 }
 
 /// Refuses what goes against itself, before anything is opened.
-pub(super) fn check(request: &Request, target: TargetType) -> Result<()> {
+pub(super) fn check(request: &VerifyRequest, target: TargetType) -> Result<()> {
     let odd = [
         (request.resume, "--resume"),
         (request.two_passes, "--two-passes"),
@@ -97,25 +101,26 @@ pub(super) fn check(request: &Request, target: TargetType) -> Result<()> {
 }
 
 /// A fresh pass, one that goes on, or a look at what an earlier one wrote.
-struct Pass {
+struct PlannedPass {
     seed: u64,
     salt: u64,
     previous: Option<PreviousPass>,
-    checkpoint: Option<Checkpoint>,
+    checkpoint: Option<CardCheckpoint>,
     card_bytes: u64,
 }
 
-impl Pass {
-    fn of(request: &Request, session: &mut Session<'_>, report: &mut VerifyReport) -> Result<Self> {
+impl PlannedPass {
+    fn of(request: &VerifyRequest, session: &mut VerbSession<'_>, report: &mut VerifyReport) -> Result<Self> {
         let seed = report.header.seed;
         let card_bytes = session.bytes();
         let key = card_key(session.opened);
         let print = fingerprint(key.as_deref(), card_bytes);
-        let checkpoint = key.map(|key| Checkpoint::of("full", &key)).transpose()?;
+        let checkpoint = key.map(|key| CardCheckpoint::of("full", &key)).transpose()?;
         if !request.resume && !request.read_only {
-            return Ok(Pass { seed, salt: salt(seed, print), previous: None, checkpoint, card_bytes });
+            return Ok(PlannedPass { seed, salt: salt(seed, print), previous: None, checkpoint, card_bytes });
         }
-        let mut card = Card::new(session.opened.target.as_mut(), session.interrupt, PASS_BLOCK, PASS_DEPTH)?;
+        let mut card =
+            IoDriver::new(session.opened.target.as_mut(), session.interrupt, PASS_BLOCK, PASS_DEPTH)?;
         let name = &request.common.target;
         let found = find(&mut card);
         report.body.moved.add_failed(card.counts(), card.io_errors());
@@ -125,7 +130,7 @@ impl Pass {
                  Nothing was written"
             ))
         })?;
-        let stored: Option<Progress> = checkpoint.as_ref().and_then(Checkpoint::load);
+        let stored: Option<PassProgress> = checkpoint.as_ref().and_then(CardCheckpoint::load);
         let other = stored.as_ref().is_some_and(|stored| request.resume && stored.salt != previous.salt);
         if !drawn_for(previous.salt, print) || other {
             return Err(Failure::refused(format!(
@@ -137,22 +142,22 @@ impl Pass {
             previous.reached = previous.reached.max(stored.written);
         }
         let seed = known.map_or(0, |stored| stored.seed);
-        Ok(Pass { seed, salt: previous.salt, previous: Some(previous), checkpoint, card_bytes })
+        Ok(PlannedPass { seed, salt: previous.salt, previous: Some(previous), checkpoint, card_bytes })
     }
 
     fn carry_out(
         &self,
-        request: &Request,
-        session: &mut Session<'_>,
+        request: &VerifyRequest,
+        session: &mut VerbSession<'_>,
         report: &mut VerifyReport,
-    ) -> Result<Findings, Stop> {
+    ) -> Result<PassFindings, ProbeStop> {
         let budget_s = request.limits.budget.map(|b| b.as_secs_f64());
         let findings =
             session.drive((PASS_BLOCK, PASS_DEPTH), &mut report.body.moved, |card, _, events| {
-                Ok::<_, Stop>(match (request.read_only, self.previous) {
+                Ok::<_, ProbeStop>(match (request.read_only, self.previous) {
                     (true, Some(previous)) => recheck(card, &previous, budget_s, events),
                     _ => {
-                        let settings = Settings {
+                        let settings = PassSettings {
                             salt: self.salt,
                             two_passes: request.two_passes,
                             resumed_at: self.previous.map_or(0, |previous| previous.reached),
@@ -180,7 +185,7 @@ impl Pass {
     fn store(&self, written: u64) {
         if let Some(checkpoint) = &self.checkpoint {
             let progress =
-                Progress { salt: self.salt, seed: self.seed, card_bytes: self.card_bytes, written };
+                PassProgress { salt: self.salt, seed: self.seed, card_bytes: self.card_bytes, written };
             let _ = checkpoint.save(&progress);
         }
     }
@@ -192,14 +197,17 @@ impl Pass {
         }
     }
 
-    fn plan_line(&self, request: &Request) -> String {
-        let all = Size(self.card_bytes);
+    fn plan_line(&self, request: &VerifyRequest) -> String {
+        let all = DecimalSize(self.card_bytes);
         match (request.read_only, self.previous) {
             (true, Some(previous)) => {
-                format!("writes nothing; reads the {} that an earlier run wrote", Size(previous.reached))
+                format!(
+                    "writes nothing; reads the {} that an earlier run wrote",
+                    DecimalSize(previous.reached)
+                )
             }
             (false, Some(previous)) => {
-                format!("resumes at {} of {all}; all data on the card is lost", Size(previous.reached))
+                format!("resumes at {} of {all}; all data on the card is lost", DecimalSize(previous.reached))
             }
             _ => format!(
                 "writes and reads back every block, up to {all} each way; all data on the card is lost"
@@ -209,7 +217,7 @@ impl Pass {
 }
 
 /// What a pass over every block found out.
-fn fill(report: &mut VerifyReport, found: &Findings) {
+fn fill(report: &mut VerifyReport, found: &PassFindings) {
     let Verification { method, announced_bytes, moved, .. } = std::mem::take(&mut report.body);
     report.body = Verification { method, announced_bytes, moved, ..found.body.clone() };
     let remark = |text: &String| Caveat::Other { text: text.clone() };
@@ -217,16 +225,16 @@ fn fill(report: &mut VerifyReport, found: &Findings) {
     report.header.findings.extend(findings(found));
 }
 
-fn findings(found: &Findings) -> Vec<Finding> {
+fn findings(found: &PassFindings) -> Vec<Finding> {
     let mut list = Vec::new();
     let bad = &found.bad;
     if bad.all() > 0 {
-        let weight = if found.body.verdict.is_bad() { Weight::Bad } else { Weight::Hint };
+        let weight = if found.body.verdict.is_bad() { FindingWeight::Bad } else { FindingWeight::Hint };
         let text = format!(
             "The card lost or changed {} of {} read \
                      back.",
-            Size(bad.all()),
-            Size(found.read_to)
+            DecimalSize(bad.all()),
+            DecimalSize(found.read_to)
         );
         let rows = [
             ("lost bytes", bad.lost),

@@ -5,38 +5,40 @@ pub mod files;
 pub mod full;
 pub mod quick;
 
-pub use crate::request::Request;
+pub use crate::request::VerifyRequest;
 
-use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_model::identity::Identity;
-use cardscope_model::judged_label::{self, Measured, Seen};
+use cardscope_model::judged_label::{self, LabelEvidence, MeasuredSpeeds};
 use cardscope_model::verify::{
-    FilesReport, MapSpeed, Method, Pace, SpeedMap, Verdict, Verification, VerifyReport,
+    FilesReport, MapSpeed, SpeedMap, TestMethod, TransferPace, Verdict, Verification, VerifyReport,
 };
-use cardscope_sd::label::Label;
-use cardscope_session::after_verdict::{Tested, after};
-use cardscope_session::consent::Consent;
+use cardscope_sd::label::CardLabel;
+use cardscope_session::after_verdict::{TestedCard, after};
+use cardscope_session::consent::ConsentSource;
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::frame::{Common, Limits, Needs, Procedure, Session, keep_no_clean_verdict};
-use cardscope_session::opened::{Opened, TargetType};
-use cardscope_session::opening::Resolved;
+use cardscope_session::frame::{
+    CardNeeds, CommonOptions, Procedure, SpendLimits, VerbSession, keep_no_clean_verdict,
+};
+use cardscope_session::opened::{OpenTarget, TargetType};
+use cardscope_session::opening::ResolvedTarget;
 use cardscope_statistics::io_errors;
 
-impl Procedure for Request {
+impl Procedure for VerifyRequest {
     const VERB: &'static str = "verify";
     type Body = Verification;
 
-    fn common(&self) -> &Common {
+    fn common(&self) -> &CommonOptions {
         &self.common
     }
 
-    fn needs(&self) -> Needs {
+    fn needs(&self) -> CardNeeds {
         match self.method() {
-            _ if self.read_only => Needs::Read,
-            Method::Quick if !self.erase => Needs::WriteAndKeep,
+            _ if self.read_only => CardNeeds::Read,
+            TestMethod::Quick if !self.erase => CardNeeds::WriteAndKeep,
             // Only files of its own are written, and nobody's data is lost.
-            Method::Files => Needs::WriteAndKeep,
-            _ => Needs::WriteAndLose(None),
+            TestMethod::Files => CardNeeds::WriteAndKeep,
+            _ => CardNeeds::WriteAndLose(None),
         }
     }
 
@@ -45,26 +47,31 @@ impl Procedure for Request {
         // What cannot be read must not be found out after minutes.
         self.printed()?;
         match self.method() {
-            Method::Quick => quick::check(self, target),
-            Method::Full => full::check(self, target),
-            Method::Files => Ok(()),
+            TestMethod::Quick => quick::check(self, target),
+            TestMethod::Full => full::check(self, target),
+            TestMethod::Files => Ok(()),
         }
     }
 
-    fn open(&self, target: Resolved, consent: &mut dyn Consent, interrupt: &Interrupt) -> Result<Opened> {
+    fn open(
+        &self,
+        target: ResolvedTarget,
+        consent: &mut dyn ConsentSource,
+        interrupt: &InterruptFlag,
+    ) -> Result<OpenTarget> {
         match self.method() {
-            Method::Files => files::open(self, None, interrupt),
+            TestMethod::Files => files::open(self, None, interrupt),
             _ => cardscope_session::frame::open(self, target, consent, interrupt),
         }
     }
 
-    fn run(&self, session: &mut Session<'_>, report: &mut VerifyReport) -> Result<()> {
+    fn run(&self, session: &mut VerbSession<'_>, report: &mut VerifyReport) -> Result<()> {
         report.body.method = self.method();
         report.body.announced_bytes = session.bytes();
         let ended = match self.method() {
-            Method::Quick => quick::run(self, session, report),
-            Method::Full => full::run(self, session, report),
-            Method::Files => files::run(self, session, report),
+            TestMethod::Quick => quick::run(self, session, report),
+            TestMethod::Full => full::run(self, session, report),
+            TestMethod::Files => files::run(self, session, report),
         };
         keep_no_clean_verdict(report, ended.as_ref().err());
         let layout = ended.is_ok().then(|| doubt::layout(session, &mut report.body)).flatten();
@@ -88,7 +95,7 @@ impl Procedure for Request {
             report.body.reason = Some(inconclusive_because(self, session.opened, report, &ended));
         }
         let tested =
-            Tested { common: &self.common, label: self.label.as_deref(), options: self.repeat_options() };
+            TestedCard { common: &self.common, label: self.label.as_deref(), options: self.repeat_options() };
         let next = after(&tested, &report.body, &report.header.findings);
         report.header.next.extend(next);
         ended
@@ -97,12 +104,12 @@ impl Procedure for Request {
 
 /// Why a test came to no conclusion, as the end of a sentence.
 fn inconclusive_because(
-    request: &Request,
-    opened: &Opened,
+    request: &VerifyRequest,
+    opened: &OpenTarget,
     report: &VerifyReport,
     ended: &Result<()>,
 ) -> String {
-    let Limits { budget, .. } = request.limits;
+    let SpendLimits { budget, .. } = request.limits;
     let time_is_up = budget.is_some_and(|budget| report.body.moved.seconds >= NEARLY * budget.as_secs_f64());
     let limit = request.limits.max_write().map(|_| "write limit reached".to_owned());
     let limit = limit.or_else(|| opened.limit.reason()).filter(|_| !time_is_up);
@@ -125,32 +132,33 @@ pub fn says_errors_of_card(ended: &Result<()>) -> bool {
 }
 
 /// An option that the method does not know must not be passed over in silence, least of all one that saves data.
-fn misplaced(request: &Request) -> Result<()> {
+fn misplaced(request: &VerifyRequest) -> Result<()> {
     let method = request.method();
     Failure::refuse_first(&[
         (
-            request.backup.is_some() && method != Method::Full,
+            request.backup.is_some() && method != TestMethod::Full,
             "--backup needs --full; quick `verify` preserves the data without --erase",
         ),
-        (request.resume && method != Method::Full, "--resume needs --full"),
-        (request.two_passes && method != Method::Full, "--two-passes needs --full"),
-        (request.keep_files && method != Method::Files, "--keep-files needs --files"),
+        (request.resume && method != TestMethod::Full, "--resume needs --full"),
+        (request.two_passes && method != TestMethod::Full, "--two-passes needs --full"),
+        (request.keep_files && method != TestMethod::Files, "--keep-files needs --files"),
         (
-            (request.thorough || request.erase) && method != Method::Quick,
+            (request.thorough || request.erase) && method != TestMethod::Quick,
             "--thorough and --erase are for quick `verify` only",
         ),
     ])
 }
 
 /// Holds what is printed on the card against what was found out.
-fn judge_label(report: &mut VerifyReport, printed: &Label, opened: &Opened) {
+fn judge_label(report: &mut VerifyReport, printed: &CardLabel, opened: &OpenTarget) {
     let body = &report.body;
-    let whole_card = body.method != Method::Files;
-    let speed = |of_map: fn(&SpeedMap) -> Option<MapSpeed>, of_files: fn(&FilesReport) -> Option<Pace>| {
+    let whole_card = body.method != TestMethod::Files;
+    let speed = |of_map: fn(&SpeedMap) -> Option<MapSpeed>,
+                 of_files: fn(&FilesReport) -> Option<TransferPace>| {
         let by_map = body.map.as_ref().and_then(of_map).map(|speed| speed.mean_mb_s);
         by_map.or(body.files.as_ref().and_then(of_files).map(|pace| pace.mb_s)).into_iter().collect()
     };
-    let seen = Seen {
+    let seen = LabelEvidence {
         announced_bytes: match whole_card {
             // A partition or an image says nothing of what its card announces.
             true if opened.is_whole_card() => Some(body.announced_bytes),
@@ -160,7 +168,7 @@ fn judge_label(report: &mut VerifyReport, printed: &Label, opened: &Opened) {
         usable_bytes: body.usable_bytes.filter(|_| whole_card && body.verdict.lacks_capacity()),
         usable_confidence: if whole_card { body.confidence } else { 0.0 },
         identity: opened.identity.as_ref(),
-        measured: Measured {
+        measured: MeasuredSpeeds {
             read_mb_s: speed(|map| map.read, |files| files.read),
             write_mb_s: speed(|map| map.write, |files| files.write),
             bus: opened.identity.as_ref().and_then(Identity::bus_mode),

@@ -4,28 +4,28 @@
 //! Where there is a time budget, a few reads are timed before anything is written: what cannot be had in the time is
 //! refused or said at once, not found out when the time is over.
 
-use super::Request;
+use super::VerifyRequest;
 use crate::probe::quick as capacity;
 use crate::probe::quick::ios_to_a_verdict;
-use crate::probe::quick::{LEAST_IOS, LEAST_RUN, Options, Outcome};
-use cardscope_engine::card::{Card, Extent};
-use cardscope_engine::content::Content;
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::target::{Direction, Region};
-use cardscope_journal::put_back::{PutBack, RESTORING};
+use crate::probe::quick::{LEAST_IOS, LEAST_RUN, QuickOptions, QuickOutcome};
+use cardscope_engine::card::{CardExtent, IoDriver};
+use cardscope_engine::content::IoContent;
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::target::{IoDirection, TargetRegion};
+use cardscope_journal::put_back::{RESTORING, RestoreResult};
 use cardscope_journal::witness::WITNESSES;
-use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::progress::StagePlan;
 use cardscope_model::random::mix;
-use cardscope_model::report::{Body as _, Moved};
-use cardscope_model::units::{MIB, Size, seconds};
+use cardscope_model::report::{IoTotals, ReportBody as _};
+use cardscope_model::units::{DecimalSize, MIB, seconds};
 use cardscope_model::verify::{Verdict, VerifyReport};
 use cardscope_probing::context;
-use cardscope_probing::context::Limits;
+use cardscope_probing::context::ProbeLimits;
 use cardscope_probing::io_size::{PROBE_BLOCK, PROBE_DEPTH};
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::frame::{NOT_RESTORED, Session, as_probes_know};
-use cardscope_session::opened::{Opened, TargetType};
+use cardscope_session::frame::{NOT_RESTORED, VerbSession, as_probes_know};
+use cardscope_session::opened::{OpenTarget, TargetType};
 use std::time::Duration;
 
 /// Below this there is nothing that a sample could tell.
@@ -38,7 +38,11 @@ const BESIDES: u64 = 192 * MIB;
 const SMALLEST_ROOM: u64 = 32 * MIB;
 
 /// Probes, then puts back whatever was overwritten, also after an interruption or an error.
-pub(super) fn run(request: &Request, session: &mut Session<'_>, report: &mut VerifyReport) -> Result<()> {
+pub(super) fn run(
+    request: &VerifyRequest,
+    session: &mut VerbSession<'_>,
+    report: &mut VerifyReport,
+) -> Result<()> {
     let bytes = session.bytes();
     if bytes < SMALLEST {
         return Err(Failure::refused(format!(
@@ -46,16 +50,16 @@ pub(super) fn run(request: &Request, session: &mut Session<'_>, report: &mut Ver
             request.common.target
         )));
     }
-    let limits = Limits {
+    let limits = ProbeLimits {
         seed: mix(report.header.seed),
-        region: Region { start: 0, len: bytes },
+        region: TargetRegion { start: 0, len: bytes },
         max_write: request.limits.max_write(),
         budget: request.limits.budget,
     };
-    let mut options = Options { thorough: request.thorough, limits };
+    let mut options = QuickOptions { thorough: request.thorough, limits };
     let began = seconds(session.opened.target.now());
     let moved = &mut report.body.moved;
-    let look = |budget| Afford::look(session.opened, budget, !request.erase, session.interrupt, moved);
+    let look = |budget| ReadCost::look(session.opened, budget, !request.erase, session.interrupt, moved);
     let afford = options.limits.budget.map(look).transpose()?;
     if !request.erase {
         session.begin_journal(
@@ -100,7 +104,7 @@ pub(super) fn run(request: &Request, session: &mut Session<'_>, report: &mut Ver
 }
 
 /// Refuses what goes against itself, before anything is opened.
-pub(super) fn check(request: &Request, target: TargetType) -> Result<()> {
+pub(super) fn check(request: &VerifyRequest, target: TargetType) -> Result<()> {
     if request.read_only {
         return Err(Failure::refused("--read-only needs --full or --files, whose data it rereads"));
     }
@@ -115,25 +119,30 @@ pub(super) fn check(request: &Request, target: TargetType) -> Result<()> {
 }
 
 /// Bytes that may have to be saved: no more than may be written, or the time is enough for.
-fn most_saved(options: &Options, bytes: u64, afford: Option<&Afford>) -> u64 {
+fn most_saved(options: &QuickOptions, bytes: u64, afford: Option<&ReadCost>) -> u64 {
     let limit = options.limits.max_write.map_or(u64::MAX, |most| most.saturating_add(MIB));
     let in_time = afford.map_or(u64::MAX, |afford| afford.bytes().saturating_add(SMALLEST_ROOM));
     (options.run_bytes(bytes) + BESIDES).min(bytes).min(limit).min(in_time)
 }
 
 /// What it will cost, before it begins.
-fn plan_line(options: &Options, bytes: u64, afford: Option<&Afford>, session: &Session<'_>) -> String {
-    let most = options.limits.max_write.unwrap_or(u64::MAX).min(afford.map_or(u64::MAX, Afford::bytes));
+fn plan_line(
+    options: &QuickOptions,
+    bytes: u64,
+    afford: Option<&ReadCost>,
+    session: &VerbSession<'_>,
+) -> String {
+    let most = options.limits.max_write.unwrap_or(u64::MAX).min(afford.map_or(u64::MAX, ReadCost::bytes));
     let run = options.run_bytes(bytes).min(most);
     let keeps = match &session.journal {
         Some(journal) => format!("overwritten data is saved in {} and restored", journal.path().display()),
         None => "all data on the card is lost".to_owned(),
     };
-    format!("writes up to {} (to a fake with a cache up to four times that); {keeps}", Size(run))
+    format!("writes up to {} (to a fake with a cache up to four times that); {keeps}", DecimalSize(run))
 }
 
 /// What a quick probe found out.
-fn fill(report: &mut VerifyReport, outcome: &Outcome, announced: u64) {
+fn fill(report: &mut VerifyReport, outcome: &QuickOutcome, announced: u64) {
     report.body.verdict = outcome.verdict;
     report.body.usable_bytes = outcome.usable_bytes;
     report.body.good_bytes = outcome.good_bytes;
@@ -150,7 +159,7 @@ fn fill(report: &mut VerifyReport, outcome: &Outcome, announced: u64) {
 }
 
 /// What putting back showed of the card itself.
-fn came_back(report: &mut VerifyReport, back: &PutBack, usable: Option<u64>) {
+fn came_back(report: &mut VerifyReport, back: &RestoreResult, usable: Option<u64>) {
     let usable = usable.unwrap_or(u64::MAX);
     let lost = back.lost.iter().filter(|range| range.offset < usable).map(|range| range.len).sum::<u64>();
     let lost = lost.max(back.lost_at_first);
@@ -162,11 +171,12 @@ fn came_back(report: &mut VerifyReport, back: &PutBack, usable: Option<u64>) {
 }
 
 /// What had to be restored twice.
-fn forgotten(back: &PutBack) -> Option<Finding> {
+fn forgotten(back: &RestoreResult) -> Option<Finding> {
     let (lost, all_there) = (back.lost_at_first, back.lost.is_empty());
-    let text = format!("The card lost {} of restored data; restored again, all of it is there.", Size(lost));
+    let text =
+        format!("The card lost {} of restored data; restored again, all of it is there.", DecimalSize(lost));
     (lost > 0 && all_there).then(|| {
-        Finding::new("blocks-not-as-written", Weight::Bad, 0.99, text)
+        Finding::new("blocks-not-as-written", FindingWeight::Bad, 0.99, text)
             .because("lost bytes", lost)
             .advise("Copy the data and do not keep any on this card.")
     })
@@ -193,7 +203,7 @@ const PUTS: f64 = 7.0;
 
 /// What reads of a card cost, seen before a test.
 #[derive(Debug, Clone, Copy)]
-struct Afford {
+struct ReadCost {
     budget: f64,
     /// Seconds of an I/O by itself.
     each: f64,
@@ -203,31 +213,31 @@ struct Afford {
     besides: u64,
 }
 
-impl Afford {
+impl ReadCost {
     /// Times a few reads.
     ///
     /// # Errors
     /// If the card is gone or the user stopped it; [`Failure::Refused`] where the budget does not even buy the shortest
     /// test.
     fn look(
-        opened: &mut Opened,
+        opened: &mut OpenTarget,
         budget: Duration,
         keeps: bool,
-        interrupt: &Interrupt,
-        moved: &mut Moved,
-    ) -> Result<Afford> {
-        let mut card = Card::new(opened.target.as_mut(), interrupt, LARGE as u32, 1)?;
-        let found = Afford::timed(&mut card, budget.as_secs_f64(), keeps);
+        interrupt: &InterruptFlag,
+        moved: &mut IoTotals,
+    ) -> Result<ReadCost> {
+        let mut card = IoDriver::new(opened.target.as_mut(), interrupt, LARGE as u32, 1)?;
+        let found = ReadCost::timed(&mut card, budget.as_secs_f64(), keeps);
         moved.add_failed(card.counts(), card.io_errors());
         found
     }
 
-    fn timed(card: &mut Card<'_>, budget: f64, keeps: bool) -> Result<Afford> {
+    fn timed(card: &mut IoDriver<'_>, budget: f64, keeps: bool) -> Result<ReadCost> {
         let (began, all) = (card.seconds(), card.bytes());
         let mut each = f64::INFINITY;
         for n in 0..LOOKS {
             let offset = all / (LOOKS + 1) * (n + 1) / LARGE * LARGE;
-            let took = card.time(Direction::Read, Content::Buffer, Extent { offset, len: SMALL })?;
+            let took = card.time(IoDirection::Read, IoContent::Buffer, CardExtent { offset, len: SMALL })?;
             each = took.unwrap_or(each).min(each);
             if card.seconds() - began > budget * LOOKING {
                 break;
@@ -235,10 +245,10 @@ impl Afford {
         }
         let each = if each.is_finite() { each } else { 0.0 };
         let besides = if keeps { WITNESSES } else { 0 };
-        let mut found = Afford { budget, each, byte: 0.0, besides };
+        let mut found = ReadCost { budget, each, byte: 0.0, besides };
         found.refuse_too_little()?;
-        let large = Extent { offset: all / 2 / LARGE * LARGE, len: LARGE.min(all / 2) as u32 };
-        let took = card.time(Direction::Read, Content::Buffer, large)?.unwrap_or_default();
+        let large = CardExtent { offset: all / 2 / LARGE * LARGE, len: LARGE.min(all / 2) as u32 };
+        let took = card.time(IoDirection::Read, IoContent::Buffer, large)?.unwrap_or_default();
         found.byte = (took - each).max(0.0) / f64::from(large.len);
         Ok(found)
     }

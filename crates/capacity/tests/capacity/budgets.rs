@@ -1,17 +1,17 @@
 //! What the quick probe costs: bytes written, and the card's time, against the figures that it must keep to.
 
 use crate::common::{erasing, options};
-use cardscope_capacity::probe::quick::{Outcome, probe};
-use cardscope_engine::card::{Answer, Card, extents};
-use cardscope_engine::content::Content;
+use cardscope_capacity::probe::quick::{QuickOutcome, probe};
+use cardscope_engine::card::{IoDriver, ReadAnswer, extents};
+use cardscope_engine::content::IoContent;
 use cardscope_engine::event::Silent;
-use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_engine::target::Target;
 use cardscope_journal::put_back::put_back;
 use cardscope_model::verify::Verdict;
 use cardscope_probing::io_size::{PROBE_BLOCK, PROBE_DEPTH};
 use cardscope_simulator::SimTarget;
-use cardscope_testkit::memory_journal::Memory;
+use cardscope_testkit::memory_journal::MemoryJournal;
 use proptest::prelude::*;
 use rstest::rstest;
 use std::time::Duration;
@@ -61,8 +61,8 @@ fn target(name: &str) -> SimTarget {
 /// Probes with a journal and puts everything back; the seconds it took.
 fn keeping(target: &mut SimTarget, seed: u64) -> f64 {
     let began = target.now();
-    let mut memory = Memory::default();
-    let mut card = Card::new(target, &Interrupt::default(), PROBE_BLOCK, PROBE_DEPTH).unwrap();
+    let mut memory = MemoryJournal::default();
+    let mut card = IoDriver::new(target, &InterruptFlag::default(), PROBE_BLOCK, PROBE_DEPTH).unwrap();
     probe(&mut card, Some(&mut memory), &options(false, seed), &mut Silent).unwrap();
     put_back(&mut card, &mut memory, &mut Silent).unwrap();
     (card.now() - began) as f64 / 1e9
@@ -72,13 +72,13 @@ fn keeping(target: &mut SimTarget, seed: u64) -> f64 {
 fn read_all_of(target: &mut SimTarget) -> Vec<u64> {
     let all = target.info().bytes;
     let mut sums = vec![0; all.div_ceil(MIB) as usize];
-    let mut card = Card::new(target, &Interrupt::default(), MIB as u32, PROBE_DEPTH).unwrap();
+    let mut card = IoDriver::new(target, &InterruptFlag::default(), MIB as u32, PROBE_DEPTH).unwrap();
     let sum = |bytes: &[u8]| {
         let words = bytes.as_chunks::<8>().0.iter();
         words.fold(0u64, |s, w| s.rotate_left(5) ^ u64::from_le_bytes(*w))
     };
-    card.read(extents(0, all, MIB as u32), Content::Buffer, |extent, _, answer| {
-        if let Answer::Differs { bytes, .. } = answer {
+    card.read(extents(0, all, MIB as u32), IoContent::Buffer, |extent, _, answer| {
+        if let ReadAnswer::Differs { bytes, .. } = answer {
             sums[(extent.offset / MIB) as usize] = sum(bytes);
         }
         Ok(())
@@ -116,10 +116,10 @@ fn what_was_on_the_card_is_there_again_afterwards(
 }
 
 /// Seconds of the card's clock from the first I/O to the last one of putting back, and the answer.
-fn in_budget(name: &str, budget: f64, seed: u64) -> (f64, Outcome) {
+fn in_budget(name: &str, budget: f64, seed: u64) -> (f64, QuickOutcome) {
     let mut target = target(name);
-    let mut memory = Memory::default();
-    let mut card = Card::new(&mut target, &Interrupt::default(), PROBE_BLOCK, PROBE_DEPTH).unwrap();
+    let mut memory = MemoryJournal::default();
+    let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), PROBE_BLOCK, PROBE_DEPTH).unwrap();
     let began = card.seconds();
     let mut options = options(false, seed);
     options.limits.budget = Some(Duration::from_secs_f64(budget));
@@ -179,11 +179,11 @@ fn more_time_never_makes_a_genuine_card_less_so() {
         "sim:constant?announced_bytes=32GB&mb_s=90&command_s=0.0002",
     ] {
         let reported = |seconds: u32| in_budget(name, f64::from(seconds), 5).1;
-        let all: Vec<(u32, Outcome)> = (20..=240)
+        let all: Vec<(u32, QuickOutcome)> = (20..=240)
             .step_by(if cardscope_testkit::is_long() { 20 } else { 40 })
             .map(|seconds| (seconds, reported(seconds)))
             .collect();
-        let genuine = |outcome: &Outcome| outcome.verdict == Verdict::Genuine;
+        let genuine = |outcome: &QuickOutcome| outcome.verdict == Verdict::Genuine;
         let first = all.iter().position(|(_, outcome)| genuine(outcome)).unwrap();
         for pair in all[first..].windows(2) {
             let [(_, less), (seconds, more)] = pair else { unreachable!() };

@@ -3,10 +3,10 @@
 //! -p cardscope-capacity --test capacity bus_errors -- --nocapture` makes the table in `docs/accuracy.md`, from which
 //! `TOLERATED_PER_MILLION` is chosen.
 
-use crate::common::{Probed, erasing, options};
-use cardscope_engine::card::{Card, extents};
-use cardscope_engine::content::Content;
-use cardscope_engine::interrupt::Interrupt;
+use crate::common::{ProbedCard, erasing, options};
+use cardscope_engine::card::{IoDriver, extents};
+use cardscope_engine::content::IoContent;
+use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_model::verify::{IoCounts, TOLERATED_PER_MILLION, Verdict, at_rate};
 use cardscope_simulator::{SimTarget, target_spec};
 use cardscope_testkit::written_docs::keep;
@@ -25,7 +25,7 @@ const CHOICES: [f64; 4] = [1.0, 10.0, 100.0, 1000.0];
 /// Capacities: the smaller ones cost fewer I/Os.
 const SIZES: [&str; 4] = ["1GiB", "8GiB", "64GB", "512GB"];
 
-fn probed(per_million: f64, seed: u64) -> Probed {
+fn probed(per_million: f64, seed: u64) -> ProbedCard {
     let size = SIZES[(seed % SIZES.len() as u64) as usize];
     let p = per_million / 1e6;
     let name = format!(
@@ -48,7 +48,7 @@ fn good_cards_with_rare_errors_are_not_accused_and_many_errors_are_no_pass() {
     }
     table += &format!("\n| ---: | ---: | ---: | ---: | ---: |{}\n", " ---: |".repeat(CHOICES.len()));
     for rate in RATES {
-        let cards: Vec<Probed> = (1..=seeds).map(|seed| probed(rate, seed)).collect();
+        let cards: Vec<ProbedCard> = (1..=seeds).map(|seed| probed(rate, seed)).collect();
         let sum = |of: fn(&IoCounts) -> u64| cards.iter().map(|card| of(&card.counts)).sum::<u64>();
         let mut ios: Vec<u64> = cards.iter().map(|card| card.counts.ios).collect();
         ios.sort_unstable();
@@ -89,9 +89,9 @@ fn requests_of_every_size_that_fail_twice_are_counted_as_such() {
     for block in [4 << 10, 64 << 10, 1 << 20] {
         let name = "sim:constant?announced_bytes=4GiB&faults.read_error_p=0.02&faults.error_tries=2";
         let mut target = SimTarget::open(target_spec::parse(name).unwrap()).unwrap();
-        let interrupt = Interrupt::default();
-        let mut card = Card::new(&mut target, &interrupt, block, 4).unwrap();
-        card.read(extents(0, 1000 * u64::from(block), block), Content::Buffer, |_, _, _| Ok(())).unwrap();
+        let interrupt = InterruptFlag::default();
+        let mut card = IoDriver::new(&mut target, &interrupt, block, 4).unwrap();
+        card.read(extents(0, 1000 * u64::from(block), block), IoContent::Buffer, |_, _, _| Ok(())).unwrap();
         let IoCounts { failed_once, failed_twice, .. } = card.counts();
         assert!(failed_once == 0 && failed_twice > 0, "{block}: {failed_once} once, {failed_twice} twice");
     }

@@ -2,10 +2,10 @@
 
 use crate::common::{erasing, options};
 use cardscope_capacity::probe::full;
-use cardscope_capacity::probe::full::Settings;
-use cardscope_engine::card::Card;
+use cardscope_capacity::probe::full::PassSettings;
+use cardscope_engine::card::IoDriver;
 use cardscope_engine::event::Silent;
-use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_model::verify::{SURE, Verdict, Verification};
 use cardscope_probing::io_size::{PASS_BLOCK, PASS_DEPTH};
 use cardscope_simulator::SimTarget;
@@ -37,8 +37,8 @@ fn a_fake_behind_such_a_reader_stays_a_fake() {
 
 fn every_block(name: &str, two_passes: bool) -> Verification {
     let mut target = SimTarget::named(name).unwrap();
-    let mut card = Card::new(&mut target, &Interrupt::default(), PASS_BLOCK, PASS_DEPTH).unwrap();
-    let settings = Settings { salt: 7, two_passes, resumed_at: 0, budget_s: None, max_write: None };
+    let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), PASS_BLOCK, PASS_DEPTH).unwrap();
+    let settings = PassSettings { salt: 7, two_passes, resumed_at: 0, budget_s: None, max_write: None };
     full::verify(&mut card, &settings, &mut |_| (), &mut Silent).body
 }
 

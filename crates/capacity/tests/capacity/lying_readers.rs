@@ -1,25 +1,25 @@
 //! Readers that give wrong data: a test that preserves the card's data writes nothing through them.
 
-use cardscope_capacity::probe::quick::{Options, probe};
-use cardscope_engine::card::{Answer, Card, Stop, Tally, extents};
-use cardscope_engine::content::{Content, Match, compare};
+use cardscope_capacity::probe::quick::{QuickOptions, probe};
+use cardscope_engine::card::{IoDriver, IoTally, ProbeStop, ReadAnswer, extents};
+use cardscope_engine::content::{ContentMatch, IoContent, compare};
 use cardscope_engine::event::Silent;
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::target::{Completion, Direction, Io, Region, Target, TargetError};
-use cardscope_model::random::Random;
-use cardscope_model::report::Moved;
-use cardscope_probing::context::Limits;
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::target::{IoCompletion, IoDirection, IoRequest, Target, TargetError, TargetRegion};
+use cardscope_model::random::SeededRandom;
+use cardscope_model::report::IoTotals;
+use cardscope_probing::context::ProbeLimits;
 use cardscope_probing::io_size::{PROBE_BLOCK, PROBE_DEPTH};
 use cardscope_probing::reader_check::suspect_reader;
 use cardscope_simulator::SimTarget;
-use cardscope_testkit::memory_journal::Memory;
+use cardscope_testkit::memory_journal::MemoryJournal;
 use rstest::rstest;
 use std::collections::HashMap;
 use std::time::Duration;
 
 /// Ways in which a reader is wrong.
 #[derive(Debug, Clone, Copy)]
-enum Lie {
+enum ReadCorruption {
     /// Requests of more bytes than this repeat their first ones.
     Repeats(usize),
     /// One request in so many has a wrong bit.
@@ -31,38 +31,38 @@ enum Lie {
 }
 
 /// A card behind such a reader.
-struct LyingReader {
+struct FaultyReader {
     card: SimTarget,
-    lie: Option<Lie>,
-    random: Random,
-    flying: HashMap<u32, Io>,
+    lie: Option<ReadCorruption>,
+    random: SeededRandom,
+    flying: HashMap<u32, IoRequest>,
     slots: HashMap<u32, (u64, Vec<u8>)>,
     previous: (u64, Vec<u8>),
 }
 
-impl LyingReader {
-    fn new(name: &str, lie: Option<Lie>, seed: u64) -> Self {
-        LyingReader {
+impl FaultyReader {
+    fn new(name: &str, lie: Option<ReadCorruption>, seed: u64) -> Self {
+        FaultyReader {
             card: SimTarget::named(name).unwrap(),
             lie,
-            random: Random::new(seed),
+            random: SeededRandom::new(seed),
             flying: HashMap::new(),
             slots: HashMap::new(),
             previous: (0, Vec::new()),
         }
     }
 
-    fn told(&mut self, io: Io, mut bytes: Vec<u8>) -> Vec<u8> {
+    fn told(&mut self, io: IoRequest, mut bytes: Vec<u8>) -> Vec<u8> {
         match self.lie {
-            Some(Lie::Repeats(at_most)) if bytes.len() > at_most => {
+            Some(ReadCorruption::Repeats(at_most)) if bytes.len() > at_most => {
                 (at_most..bytes.len()).for_each(|i| bytes[i] = bytes[i % at_most]);
             }
-            Some(Lie::Flips(one_in)) if self.random.below(one_in) == 0 => {
+            Some(ReadCorruption::Flips(one_in)) if self.random.below(one_in) == 0 => {
                 let at = self.random.index(bytes.len());
                 bytes[at] ^= 1 << self.random.below(8);
             }
-            Some(Lie::Unaligned) if !io.offset.is_multiple_of(4096) => bytes.rotate_right(512),
-            Some(Lie::Backwards) if io.offset < self.previous.0 => {
+            Some(ReadCorruption::Unaligned) if !io.offset.is_multiple_of(4096) => bytes.rotate_right(512),
+            Some(ReadCorruption::Backwards) if io.offset < self.previous.0 => {
                 let stale = &self.previous.1;
                 let len = bytes.len().min(stale.len());
                 bytes[..len].copy_from_slice(&stale[..len]);
@@ -74,21 +74,21 @@ impl LyingReader {
     }
 }
 
-impl Target for LyingReader {
+impl Target for FaultyReader {
     cardscope_engine::delegate_target!([card] info, now, plan, flush, discard, idle, area, reopen);
 
-    fn submit(&mut self, io: &Io) -> Result<(), TargetError> {
+    fn submit(&mut self, io: &IoRequest) -> Result<(), TargetError> {
         self.slots.remove(&io.slot);
         self.flying.insert(io.slot, *io);
         self.card.submit(io)
     }
 
-    fn complete(&mut self, at_least: usize, done: &mut Vec<Completion>) -> Result<(), TargetError> {
+    fn complete(&mut self, at_least: usize, done: &mut Vec<IoCompletion>) -> Result<(), TargetError> {
         let mut ended = Vec::new();
         self.card.complete(at_least, &mut ended)?;
         for completion in &ended {
             let Some(io) = self.flying.remove(&completion.slot) else { continue };
-            if io.direction == Direction::Read && completion.result.is_ok() {
+            if io.direction == IoDirection::Read && completion.result.is_ok() {
                 let bytes = self.card.buffer(io.slot)?[..io.len as usize].to_vec();
                 let told = self.told(io, bytes);
                 self.slots.insert(io.slot, (io.offset, told));
@@ -106,7 +106,7 @@ impl Target for LyingReader {
         Ok(own)
     }
 
-    fn compare(&mut self, slot: u32, expected: Content) -> Result<Match, TargetError> {
+    fn compare(&mut self, slot: u32, expected: IoContent) -> Result<ContentMatch, TargetError> {
         match self.slots.get(&slot) {
             Some((offset, told)) => Ok(compare(expected, *offset, told)),
             None => self.card.compare(slot, expected),
@@ -117,47 +117,52 @@ impl Target for LyingReader {
 const FILLED: &str = "sim:constant?announced_bytes=64MiB&state=filled";
 const EMPTY: &str = "sim:constant?announced_bytes=64MiB&state=factory";
 
-fn options(seed: u64) -> Options {
-    let region = Region { start: 0, len: u64::MAX };
+fn options(seed: u64) -> QuickOptions {
+    let region = TargetRegion { start: 0, len: u64::MAX };
     let budget = None::<Duration>;
-    Options { thorough: false, limits: Limits { seed, region, max_write: None, budget } }
+    QuickOptions { thorough: false, limits: ProbeLimits { seed, region, max_write: None, budget } }
 }
 
 /// Probes a card with a journal; how it ended, and what was moved.
-fn preserving(target: &mut LyingReader, memory: &mut Memory, seed: u64) -> (Option<Stop>, Tally) {
-    let mut card = Card::new(target, &Interrupt::default(), PROBE_BLOCK, PROBE_DEPTH).unwrap();
+fn preserving(
+    target: &mut FaultyReader,
+    memory: &mut MemoryJournal,
+    seed: u64,
+) -> (Option<ProbeStop>, IoTally) {
+    let mut card = IoDriver::new(target, &InterruptFlag::default(), PROBE_BLOCK, PROBE_DEPTH).unwrap();
     let ended = probe(&mut card, Some(memory), &options(seed), &mut Silent);
     (ended.err(), card.tally())
 }
 
 #[rstest]
-#[case(Lie::Repeats(64 << 10))]
-#[case(Lie::Repeats(128 << 10))]
-#[case(Lie::Repeats(512 << 10))]
-#[case(Lie::Repeats(4 << 10))]
-#[case(Lie::Unaligned)]
-#[case(Lie::Backwards)]
-#[case(Lie::Flips(10))]
-fn a_lying_reader_is_found_before_anything_is_written(#[case] lie: Lie) {
+#[case(ReadCorruption::Repeats(64 << 10))]
+#[case(ReadCorruption::Repeats(128 << 10))]
+#[case(ReadCorruption::Repeats(512 << 10))]
+#[case(ReadCorruption::Repeats(4 << 10))]
+#[case(ReadCorruption::Unaligned)]
+#[case(ReadCorruption::Backwards)]
+#[case(ReadCorruption::Flips(10))]
+fn a_lying_reader_is_found_before_anything_is_written(#[case] lie: ReadCorruption) {
     for seed in 0..4 {
-        let mut target = LyingReader::new(FILLED, Some(lie), seed);
-        let (stop, tally) = preserving(&mut target, &mut Memory::default(), seed);
-        assert!(matches!(stop, Some(Stop::SuspectReader(_))), "{lie:?}, seed {seed}: {stop:?}");
+        let mut target = FaultyReader::new(FILLED, Some(lie), seed);
+        let (stop, tally) = preserving(&mut target, &mut MemoryJournal::default(), seed);
+        assert!(matches!(stop, Some(ProbeStop::SuspectReader(_))), "{lie:?}, seed {seed}: {stop:?}");
         assert_eq!(tally.written, 0, "{lie:?}, seed {seed}");
-        let reported = suspect_reader(&mut target, &Interrupt::default(), &mut Moved::default()).unwrap();
+        let reported =
+            suspect_reader(&mut target, &InterruptFlag::default(), &mut IoTotals::default()).unwrap();
         assert!(reported.is_some_and(|reader| !reader.ended_test), "{lie:?}, seed {seed}");
     }
 }
 
 #[rstest]
-#[case(Lie::Repeats(64 << 10))]
-#[case(Lie::Repeats(128 << 10))]
-#[case(Lie::Unaligned)]
-fn on_an_empty_card_a_lying_reader_is_found_over_the_first_stamps(#[case] lie: Lie) {
+#[case(ReadCorruption::Repeats(64 << 10))]
+#[case(ReadCorruption::Repeats(128 << 10))]
+#[case(ReadCorruption::Unaligned)]
+fn on_an_empty_card_a_lying_reader_is_found_over_the_first_stamps(#[case] lie: ReadCorruption) {
     for seed in 0..4 {
-        let mut target = LyingReader::new(EMPTY, Some(lie), seed);
-        let (stop, tally) = preserving(&mut target, &mut Memory::default(), seed);
-        assert!(matches!(stop, Some(Stop::SuspectReader(_))), "{lie:?}, seed {seed}: {stop:?}");
+        let mut target = FaultyReader::new(EMPTY, Some(lie), seed);
+        let (stop, tally) = preserving(&mut target, &mut MemoryJournal::default(), seed);
+        assert!(matches!(stop, Some(ProbeStop::SuspectReader(_))), "{lie:?}, seed {seed}: {stop:?}");
         assert!(tally.written <= 1 << 20, "{lie:?}, seed {seed}: {} bytes", tally.written);
     }
 }
@@ -167,19 +172,21 @@ fn on_an_empty_card_a_lying_reader_is_found_over_the_first_stamps(#[case] lie: L
 #[test]
 fn what_is_saved_through_a_reader_that_flips_bits_is_what_the_card_holds() {
     for (seed, one_in) in (0..12).zip([20, 50, 100, 300, 1000, 3000].into_iter().cycle()) {
-        let mut target = LyingReader::new(FILLED, Some(Lie::Flips(one_in)), seed);
-        let mut memory = Memory::default();
+        let mut target = FaultyReader::new(FILLED, Some(ReadCorruption::Flips(one_in)), seed);
+        let mut memory = MemoryJournal::default();
         preserving(&mut target, &mut memory, seed);
-        let mut fresh = LyingReader::new(FILLED, None, seed);
-        let mut card = Card::new(&mut fresh, &Interrupt::default(), 1 << 20, 1).unwrap();
+        let mut fresh = FaultyReader::new(FILLED, None, seed);
+        let mut card = IoDriver::new(&mut fresh, &InterruptFlag::default(), 1 << 20, 1).unwrap();
         let mut original = Vec::new();
-        for saved in cardscope_engine::journal::Journal::saved(&memory) {
-            cardscope_engine::journal::Journal::original(&mut memory, saved, &mut original).unwrap();
+        for saved in cardscope_engine::journal::JournalWriter::saved(&memory) {
+            cardscope_engine::journal::JournalWriter::original(&mut memory, saved, &mut original).unwrap();
             card.read(
                 extents(saved.offset, saved.offset + saved.len, 1 << 20),
-                Content::Buffer,
+                IoContent::Buffer,
                 |extent, _, answer| {
-                    let Answer::Differs { bytes, .. } = answer else { panic!("{saved:?} cannot be read") };
+                    let ReadAnswer::Differs { bytes, .. } = answer else {
+                        panic!("{saved:?} cannot be read")
+                    };
                     let from = (extent.offset - saved.offset) as usize;
                     assert!(
                         original[from..from + bytes.len()] == *bytes,
@@ -196,9 +203,12 @@ fn what_is_saved_through_a_reader_that_flips_bits_is_what_the_card_holds() {
 #[test]
 fn an_honest_reader_is_not_suspected() {
     for (seed, name) in (0..8).zip([FILLED, EMPTY].into_iter().cycle()) {
-        let mut target = LyingReader::new(name, None, seed);
-        assert_eq!(suspect_reader(&mut target, &Interrupt::default(), &mut Moved::default()).unwrap(), None);
-        let (stop, _) = preserving(&mut target, &mut Memory::default(), seed);
+        let mut target = FaultyReader::new(name, None, seed);
+        assert_eq!(
+            suspect_reader(&mut target, &InterruptFlag::default(), &mut IoTotals::default()).unwrap(),
+            None
+        );
+        let (stop, _) = preserving(&mut target, &mut MemoryJournal::default(), seed);
         assert_eq!(stop, None, "{name}, seed {seed}");
     }
 }

@@ -2,9 +2,9 @@
 //! truth. `UPDATE_DOCS=1 CARDSCOPE_LONG=1 cargo test --profile long -p cardscope-capacity --test capacity random_fakes --
 //! --nocapture` makes the table in `docs/accuracy.md`.
 
-use crate::common::{Probed, erasing, options};
+use crate::common::{ProbedCard, erasing, options};
 use cardscope_model::verify::{SURE, Verdict};
-use cardscope_testkit::fakes::{self, Cache, Lost, Period, place, policy};
+use cardscope_testkit::fakes::{self, HidingCache, LostWords, PeriodRule, place, policy};
 use cardscope_testkit::written_docs::keep;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -21,7 +21,7 @@ const WANTED: f64 = 0.98;
 
 const MIB: u64 = 1 << 20;
 
-const LOST: Lost = &["zeros", "ones", "noise", "garbage", "stale", "last", "error"];
+const LOST: LostWords = &["zeros", "ones", "noise", "garbage", "stale", "last", "error"];
 
 /// 1 to 512 GiB, evenly in the logarithm, in sectors.
 fn card() -> impl Strategy<Value = u64> {
@@ -29,21 +29,21 @@ fn card() -> impl Strategy<Value = u64> {
 }
 
 /// 4 KiB to 200 MB, evenly in the logarithm, or none.
-fn cache() -> impl Strategy<Value = Cache> {
+fn cache() -> impl Strategy<Value = HidingCache> {
     let bytes = (12.0..27.57f64).prop_map(|power| power.exp2() as u64 / 4096 * 4096);
-    prop_oneof![1 => Just(Cache::None), 3 => (bytes, policy()).prop_map(|(bytes, policy)| Cache::Bytes(bytes, policy))]
+    prop_oneof![1 => Just(HidingCache::None), 3 => (bytes, policy()).prop_map(|(bytes, policy)| HidingCache::Bytes(bytes, policy))]
 }
 
 /// Any sectors, or a power of two.
-fn period() -> impl Strategy<Value = Period> {
-    prop_oneof![Just(place as Period), Just(power_of_two as Period)]
+fn period() -> impl Strategy<Value = PeriodRule> {
+    prop_oneof![Just(place as PeriodRule), Just(power_of_two as PeriodRule)]
 }
 
 fn power_of_two(bytes: u64, share: f64) -> u64 {
     1 << place(bytes, share).ilog2()
 }
 
-fn any_card() -> impl Strategy<Value = fakes::Card> {
+fn any_card() -> impl Strategy<Value = fakes::FakeCardSpec> {
     let state = proptest::sample::select(&["", "&state=filled", "&state=used"][..]);
     let fake = prop_oneof![
         6 => fakes::limbo(card(), 0.0..0.99, 0.01, LOST, cache()),
@@ -61,10 +61,10 @@ fn any_card() -> impl Strategy<Value = fakes::Card> {
 }
 
 /// `--max-write` and `--budget`.
-type Limits = (Option<u64>, Option<Duration>);
+type CardLimits = (Option<u64>, Option<Duration>);
 
 /// One limit or both: 1 MiB to 4 GiB, 1 to 200 s.
-fn limits() -> impl Strategy<Value = Limits> {
+fn limits() -> impl Strategy<Value = CardLimits> {
     let bytes = (20.0..32.0f64).prop_map(|power| Some(power.exp2() as u64));
     let time = (0.0..7.6f64).prop_map(|power| Some(Duration::from_secs_f64(power.exp2())));
     prop_oneof![(bytes.clone(), Just(None)), (Just(None), time.clone()), (bytes, time),]
@@ -81,7 +81,7 @@ fn count() -> usize {
 }
 
 /// What no probe within these bytes can tell, by name.
-fn limit(probed: &Probed) -> Option<&'static str> {
+fn limit(probed: &ProbedCard) -> Option<&'static str> {
     let (reported, name) = (&probed.outcome, &probed.name);
     let period = number(name, "wrap_bytes").filter(|_| probed.verdict == "chain").unwrap_or(probed.announced);
     // Addresses that lead nowhere, over all periods.
@@ -127,7 +127,7 @@ fn number(name: &str, key: &str) -> Option<u64> {
 
 /// What was said of the cards of one kind.
 #[derive(Default)]
-struct Row {
+struct KindResults {
     cards: u32,
     limits: u32,
     right: u32,
@@ -138,8 +138,8 @@ struct Row {
     written: Vec<u64>,
 }
 
-impl Row {
-    fn add(&mut self, probed: &Probed) {
+impl KindResults {
+    fn add(&mut self, probed: &ProbedCard) {
         let reported = &probed.outcome;
         self.cards += 1;
         self.written.push(probed.tally.written);
@@ -180,14 +180,14 @@ const KINDS: [&str; 9] = [
     "dead",
 ];
 
-fn kind(probed: &Probed) -> &str {
+fn kind(probed: &ProbedCard) -> &str {
     if probed.name.contains("fake=address-line") { "address line" } else { &probed.verdict }
 }
 
 /// Cards under the probe, each with its limits, if any.
-fn probed(cards: &[(fakes::Card, Limits)]) -> Vec<(Limits, Probed)> {
+fn probed(cards: &[(fakes::FakeCardSpec, CardLimits)]) -> Vec<(CardLimits, ProbedCard)> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let one = |(i, ((bytes, fake), limits)): (usize, &(fakes::Card, Limits))| {
+    let one = |(i, ((bytes, fake), limits)): (usize, &(fakes::FakeCardSpec, CardLimits))| {
         let mut options = options(false, 1 + i as u64);
         (options.limits.max_write, options.limits.budget) = *limits;
         (*limits, erasing(&format!("sim:constant?announced_bytes={bytes}&{fake}"), &options))
@@ -199,7 +199,7 @@ fn probed(cards: &[(fakes::Card, Limits)]) -> Vec<(Limits, Probed)> {
     })
 }
 
-fn table(rows: &[(&str, Row)]) -> String {
+fn table(rows: &[(&str, KindResults)]) -> String {
     let mut out = String::from(
         "| card | cards | beyond any probe | kind right | usable within 1 MiB | usable too large | called genuine | written, median | most |\n\
          | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
@@ -228,7 +228,7 @@ fn table(rows: &[(&str, Row)]) -> String {
 #[test]
 fn of_random_fakes_no_answer_is_surer_than_its_evidence() {
     let cards = drawn(count(), any_card().prop_map(|card| (card, (None, None))));
-    let mut rows = KINDS.map(|name| (name, Row::default()));
+    let mut rows = KINDS.map(|name| (name, KindResults::default()));
     for (_, probed) in probed(&cards) {
         let kind = kind(&probed).to_owned();
         rows.iter_mut().find(|(name, _)| *name == kind).unwrap().1.add(&probed);
@@ -236,7 +236,7 @@ fn of_random_fakes_no_answer_is_surer_than_its_evidence() {
     let table = table(&rows);
     rows.iter().flat_map(|(_, row)| &row.wrong).for_each(|wrong| println!("{wrong}"));
     keep("accuracy", "fakes", &table);
-    let sum = |of: fn(&Row) -> u32| rows.iter().map(|(_, row)| of(row)).sum::<u32>();
+    let sum = |of: fn(&KindResults) -> u32| rows.iter().map(|(_, row)| of(row)).sum::<u32>();
     assert_eq!(sum(|row| row.over), 0, "a usable size beyond the truth");
     assert_eq!(sum(|row| row.genuine), 0, "a fake called genuine");
     let (_, genuine) = &rows[0];

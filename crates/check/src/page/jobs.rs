@@ -1,17 +1,17 @@
 //! The jobs that a card is suitable for, as the page of `check` says them.
 
 use cardscope_compare::page::ranking;
-use cardscope_model::job::{Fit, JobScore};
+use cardscope_model::job::{JobFit, JobScore};
 use cardscope_model::statistics::distinct;
 use cardscope_page::figure::{count, in_a_line, listing};
 use cardscope_page::tree::table::Table;
-use cardscope_page::tree::{Fact, fact};
+use cardscope_page::tree::{PageFact, fact};
 
 /// The best job of those for which all was measured, and those that the card is not fit for.
 pub(super) fn suitable(jobs: &[JobScore]) -> Option<String> {
     let is_bad = |job: &&JobScore| match job.fit {
-        Fit::Unfit => true,
-        Fit::Poor => job.missing.is_empty(),
+        JobFit::Unfit => true,
+        JobFit::Poor => job.missing.is_empty(),
         _ => false,
     };
     let bad: Vec<&str> = jobs.iter().filter(is_bad).map(|job| job.job.as_str()).collect();
@@ -42,7 +42,7 @@ pub(super) fn best_first(jobs: &[JobScore]) -> Vec<&JobScore> {
     let points = |job: &JobScore| job.score.unwrap_or(-1.0);
     jobs.sort_by(|a, b| points(b).total_cmp(&points(a)));
     // What a card is unfit for comes last, however many points it has.
-    jobs.sort_by_key(|job| job.fit == Fit::Unfit);
+    jobs.sort_by_key(|job| job.fit == JobFit::Unfit);
     jobs
 }
 
@@ -65,7 +65,7 @@ pub(super) fn table(jobs: &[JobScore]) -> Table {
 }
 
 /// What the works of each job take.
-pub(super) fn details(jobs: &[JobScore]) -> Vec<Fact> {
+pub(super) fn details(jobs: &[JobScore]) -> Vec<PageFact> {
     best_first(jobs).into_iter().map(|job| fact(&job.job, job.meaning.join("; "))).collect()
 }
 
@@ -73,7 +73,7 @@ pub(super) fn details(jobs: &[JobScore]) -> Vec<Fact> {
 mod tests {
     use super::*;
 
-    fn job(name: &str, points: f64, fit: Fit, missing: &[&str]) -> JobScore {
+    fn job(name: &str, points: f64, fit: JobFit, missing: &[&str]) -> JobScore {
         JobScore {
             job: name.to_owned(),
             title: String::new(),
@@ -88,9 +88,10 @@ mod tests {
 
     #[test]
     fn the_best_job_is_one_for_which_all_was_measured_and_an_unfit_one_comes_last() {
-        let unsure = job("database", 83.0, Fit::Fair, &["random writes"]);
-        let (good, poor) = (job("pi-boot", 70.0, Fit::Good, &[]), job("game-load", 9.0, Fit::Poor, &[]));
-        let unfit = job("camera-4k", 19.0, Fit::Unfit, &[]);
+        let unsure = job("database", 83.0, JobFit::Fair, &["random writes"]);
+        let (good, poor) =
+            (job("pi-boot", 70.0, JobFit::Good, &[]), job("game-load", 9.0, JobFit::Poor, &[]));
+        let unfit = job("camera-4k", 19.0, JobFit::Unfit, &[]);
         let said = |jobs: &[&JobScore]| suitable(&jobs.iter().copied().cloned().collect::<Vec<_>>());
         let said = |jobs: &[&JobScore]| said(jobs).unwrap_or_default();
         assert_eq!(said(&[&unsure, &good]), "Best for pi-boot (70 of 100).");

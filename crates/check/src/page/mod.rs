@@ -11,20 +11,22 @@ use cardscope_endurance::page::sustain;
 use cardscope_flash::page as card_map;
 use cardscope_identity::page as identity;
 use cardscope_model::check::{CheckReport, PartState};
-use cardscope_model::finding::Weight;
+use cardscope_model::finding::FindingWeight;
 use cardscope_model::identity::Identity;
-use cardscope_model::report::Tone;
+use cardscope_model::report::NewsTone;
 use cardscope_model::result::TestResult;
 use cardscope_model::suspect_reader;
-use cardscope_model::sustain::Measured;
-use cardscope_model::units::Size;
+use cardscope_model::sustain::MeasuredRun;
+use cardscope_model::units::DecimalSize;
 use cardscope_model::units::three_digits as speed;
-use cardscope_model::verify::{Method, Verification};
+use cardscope_model::verify::{TestMethod, Verification};
 use cardscope_page::chart::inside::{PICTURE, addresses};
 use cardscope_page::chart::visit;
 use cardscope_page::figure::{duration, test_of, time_us};
 use cardscope_page::tree::table::Table;
-use cardscope_page::tree::{Block, Fact, Page, Reason, fact, failed_ios, io_errors, may_have_changed, moved};
+use cardscope_page::tree::{
+    AnswerReason, Page, PageBlock, PageFact, fact, failed_ios, io_errors, may_have_changed, moved,
+};
 use cardscope_sd::mark::Mark;
 use std::borrow::Cow;
 
@@ -39,24 +41,24 @@ pub fn page(report: &CheckReport) -> Page {
     let mut page = Page::new(&header.target, tone, answer);
     page.figures = figures(report);
     add_reasons(&mut page, report, &found);
-    page.add("Capacity", visit::capacity(&found).map(Block::chart));
-    let chart = visit::speeds(&body.bench, &claimed(report), &header.condition).map(Block::chart);
-    page.add("Speed", chart.into_iter().chain([Block::Table(speeds(&body.bench))]));
-    let chart = visit::jobs(&jobs::best_first(&body.jobs)).map(Block::chart);
-    page.add("Suitable for", chart.into_iter().chain([Block::Table(jobs::table(&body.jobs))]));
+    page.add("Capacity", visit::capacity(&found).map(PageBlock::chart));
+    let chart = visit::speeds(&body.bench, &claimed(report), &header.condition).map(PageBlock::chart);
+    page.add("Speed", chart.into_iter().chain([PageBlock::Table(speeds(&body.bench))]));
+    let chart = visit::jobs(&jobs::best_first(&body.jobs)).map(PageBlock::chart);
+    page.add("Suitable for", chart.into_iter().chain([PageBlock::Table(jobs::table(&body.jobs))]));
     page.add("Marks", cardscope_marks::page::blocks(body.marks.as_ref(), &body.printed_speeds));
     if let Some(identity) = &body.identity {
-        page.fold("Identity", [Block::Facts(what_it_is(identity, report))]);
+        page.fold("Identity", [PageBlock::Facts(what_it_is(identity, report))]);
     }
-    page.fold("Marks in detail", [Block::Facts(cardscope_marks::page::details(body.marks.as_ref()))]);
-    page.fold("What each job takes", [Block::Facts(jobs::details(&body.jobs))]);
+    page.fold("Marks in detail", [PageBlock::Facts(cardscope_marks::page::details(body.marks.as_ref()))]);
+    page.fold("What each job takes", [PageBlock::Facts(jobs::details(&body.jobs))]);
     let map = found.map.as_ref().and_then(|map| addresses(map, &header.condition, PICTURE));
-    page.add("Speed over the addresses", map.map(Block::chart));
+    page.add("Speed over the addresses", map.map(PageBlock::chart));
     page.fold("Flash geometry", flash(report));
     page.fold("Sustained use", body.sustain.iter().flat_map(long_run));
     page.add_findings(header, body.bench.iter());
     page.fold("Failed I/Os", [io_errors(&body.moved.io_errors)]);
-    page.fold("How it was tested", [Block::Facts(time(report))]);
+    page.fold("How it was tested", [PageBlock::Facts(time(report))]);
     if body.verify.is_some() {
         evidence::add(&mut page, header, &found, body.identity.as_ref());
     }
@@ -105,25 +107,26 @@ fn claimed(report: &CheckReport) -> Vec<Mark> {
 fn add_reasons(page: &mut Page, report: &CheckReport, found: &Verification) {
     let body = &report.body;
     page.reasons.extend(failed_ios(&body.moved));
-    page.reasons.extend(verdict::reason(found).map(|(tone, text)| Reason { tone, text }));
+    page.reasons.extend(verdict::reason(found).map(|(tone, text)| AnswerReason { tone, text }));
     if body.moved.may_have_changed.is_some() || !body.moved.data_kept && body.moved.bytes_written > 0 {
-        page.because(Tone::Warning, format!("The card's data: {}.", content(report)));
+        page.because(NewsTone::Warning, format!("The card's data: {}.", content(report)));
     }
     let outcomes = body.marks.as_ref().map(cardscope_marks::page::outcomes).unwrap_or_default();
     if !outcomes.is_empty() {
-        let tone = if cardscope_marks::page::missed(report).is_some() { Tone::Bad } else { Tone::Plain };
+        let tone =
+            if cardscope_marks::page::missed(report).is_some() { NewsTone::Bad } else { NewsTone::Plain };
         page.because(tone, format!("{}.", outcomes.join("; ")));
     }
-    page.because_all(Tone::Warning, measured_hints(report));
-    page.because_all(Tone::Plain, jobs::suitable(&body.jobs));
+    page.because_all(NewsTone::Warning, measured_hints(report));
+    page.because_all(NewsTone::Plain, jobs::suitable(&body.jobs));
     let worth_using = !found.verdict.is_bad();
-    page.because_all(Tone::Plain, body.sustain.as_ref().filter(|_| worth_using).map(sustain::summary));
+    page.because_all(NewsTone::Plain, body.sustain.as_ref().filter(|_| worth_using).map(sustain::summary));
 }
 
 /// Hints from what was measured; those of registers are for who looks into the identity.
 fn measured_hints(report: &CheckReport) -> impl Iterator<Item = String> {
     let registers = report.body.identity.as_ref().map_or(&[][..], |identity| &identity.findings);
-    let hints = report.header.findings.iter().filter(|finding| finding.weight == Weight::Hint);
+    let hints = report.header.findings.iter().filter(|finding| finding.weight == FindingWeight::Hint);
     hints
         // The end of the page puts a suspect reader first.
         .filter(|finding| finding.claim != suspect_reader::CLAIM)
@@ -132,13 +135,13 @@ fn measured_hints(report: &CheckReport) -> impl Iterator<Item = String> {
 }
 
 /// What a shop's page says of a card, as found: the tiles of the page.
-fn figures(report: &CheckReport) -> Vec<Fact> {
+fn figures(report: &CheckReport) -> Vec<PageFact> {
     let body = &report.body;
-    let by_files = body.verify.as_ref().is_some_and(|verify| verify.body.method == Method::Files);
-    let announced = Size(verdict::announced_bytes(&verification(report)));
+    let by_files = body.verify.as_ref().is_some_and(|verify| verify.body.method == TestMethod::Files);
+    let announced = DecimalSize(verdict::announced_bytes(&verification(report)));
     let usable = body.usable_bytes.map_or_else(
         || format!("{announced}, usable unknown"),
-        |bytes| format!("{} of {announced} usable", Size(bytes)),
+        |bytes| format!("{} of {announced} usable", DecimalSize(bytes)),
     );
     let name = body.identity.as_ref().and_then(identity::name);
     let claims = body.identity.as_ref().map(|identity| {
@@ -152,14 +155,14 @@ fn figures(report: &CheckReport) -> Vec<Fact> {
     let all = [
         ("card", name),
         (if by_files { "free space" } else { "capacity" }, Some(usable)),
-        ("verified", Some(Size(body.proven_bytes).to_string())),
+        ("verified", Some(DecimalSize(body.proven_bytes).to_string())),
         ("claims", claims.filter(|claims| !claims.is_empty())),
         ("bus", bus),
     ];
     all.into_iter().filter_map(|(name, value)| Some(fact(name, value?))).collect()
 }
 
-fn what_it_is(identity: &Identity, report: &CheckReport) -> Vec<Fact> {
+fn what_it_is(identity: &Identity, report: &CheckReport) -> Vec<PageFact> {
     let model = identity.nvme.as_ref().and_then(|nvme| nvme.identify.as_ref());
     let marks: Vec<String> = identity.mark_demands.iter().map(|d| d.mark.to_string()).collect();
     let marks = (!marks.is_empty()).then(|| fact("marks it claims", marks.join(" ")));
@@ -194,17 +197,17 @@ fn speeds(results: &[TestResult]) -> Table {
     )
 }
 
-fn flash(report: &CheckReport) -> Vec<Block> {
+fn flash(report: &CheckReport) -> Vec<PageBlock> {
     let Some(map) = &report.body.map else { return Vec::new() };
-    let charts = card_map::charts(&map.body.measured).into_iter().take(CHARTS).map(Block::chart);
-    let mut blocks = vec![Block::Facts(card_map::known(&map.body.measured))];
+    let charts = card_map::charts(&map.body.measured).into_iter().take(CHARTS).map(PageBlock::chart);
+    let mut blocks = vec![PageBlock::Facts(card_map::known(&map.body.measured))];
     blocks.extend(charts);
-    blocks.extend(map.body.advice.words.iter().map(|words| Block::Words(words.clone())));
-    blocks.push(Block::Commands(map.body.advice.commands.iter().map(|c| c.command.clone()).collect()));
+    blocks.extend(map.body.advice.words.iter().map(|words| PageBlock::Words(words.clone())));
+    blocks.push(PageBlock::Commands(map.body.advice.commands.iter().map(|c| c.command.clone()).collect()));
     blocks
 }
 
-fn long_run(found: &Measured) -> Vec<Block> {
+fn long_run(found: &MeasuredRun) -> Vec<PageBlock> {
     let levels = found.levels.iter().map(|level| {
         let span = format!("{} to {}", duration(level.from_s), duration(level.to_s));
         fact(&level.op, format!("{} MB/s, {} ({span})", speed(level.mb_s), level.state))
@@ -212,13 +215,13 @@ fn long_run(found: &Measured) -> Vec<Block> {
     let warmest = found.max_celsius.map(|celsius| fact("warmest", format!("{celsius:.0} °C")));
     let events = found.events.iter();
     let events = events.map(|event| fact(event.kind.words(), format!("after {}", duration(event.at_s))));
-    let charts = sustain::charts(found).into_iter().take(1).map(Block::chart);
-    [Block::Facts(levels.chain(warmest).chain(events).collect())].into_iter().chain(charts).collect()
+    let charts = sustain::charts(found).into_iter().take(1).map(PageBlock::chart);
+    [PageBlock::Facts(levels.chain(warmest).chain(events).collect())].into_iter().chain(charts).collect()
 }
 
-fn time(report: &CheckReport) -> Vec<Fact> {
+fn time(report: &CheckReport) -> Vec<PageFact> {
     let body = &report.body;
-    let part = |part: &cardscope_model::check::Part| {
+    let part = |part: &cardscope_model::check::CheckPart| {
         let reason = part.reason.as_ref().map(|r| format!(": {r}")).unwrap_or_default();
         let what = match part.state {
             PartState::Done => duration(part.seconds),

@@ -15,14 +15,14 @@ const MAP: f64 = 0.6;
 
 /// The clock of a visit, in seconds of the target's clock.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Budget {
+pub(super) struct TimeBudget {
     began: f64,
     all: f64,
 }
 
-impl Budget {
+impl TimeBudget {
     pub(super) fn new(all: Duration, now: f64) -> Self {
-        Budget { began: now, all: all.as_secs_f64() }
+        TimeBudget { began: now, all: all.as_secs_f64() }
     }
 
     /// What `verify` may take, putting back included.
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn verify_gets_about_half() {
-        let budget = Budget::new(Duration::from_secs(180), 1000.0);
+        let budget = TimeBudget::new(Duration::from_secs(180), 1000.0);
         assert_eq!(budget.verify(false), Duration::from_secs(90));
         assert_eq!(budget.verify(true), Duration::from_secs(153));
         assert_eq!((budget.left(1100.0), budget.left(2000.0)), (80.0, 0.0));

@@ -1,14 +1,14 @@
 //! What the card is good for: its figures, and what each job makes of them.
 
-use super::visit::Visit;
+use super::visit::CheckRun;
 use cardscope_compare::judge::ranking::{AfterCache, after_cache};
 use cardscope_model::check::CheckReport;
-use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::job::{self, Figures};
 use cardscope_model::result::TestResult;
 use cardscope_model::shell::quoted;
 
-impl Visit<'_, '_> {
+impl CheckRun<'_, '_> {
     /// A fake or a dying card is good for nothing, whatever its speed.
     pub(super) fn judge_jobs(&mut self) {
         if self.report.body.verdict.is_bad() || self.report.body.bench.is_empty() {
@@ -19,7 +19,7 @@ impl Visit<'_, '_> {
             self.report.header.findings.push(
                 Finding::new(
                     "sustained-assumed",
-                    Weight::Note,
+                    FindingWeight::Note,
                     0.6,
                     "The test did not reach the end of the write cache; long writes may be slower.",
                 )

@@ -1,19 +1,19 @@
 //! The part that judges marks: those that the card or its label claims, and the highest it would meet.
 
 use super::jobs::figures;
-use super::visit::{Ended, Visit, in_a_line};
-use cardscope_engine::target::Region;
+use super::visit::{CheckRun, PartEnd, in_a_line};
+use cardscope_engine::target::TargetRegion;
 use cardscope_marks::probe as marks;
-use cardscope_marks::probe::{Options, TEST_AREA};
-use cardscope_model::card_map::Measured;
-use cardscope_model::judged_mark::{Marks, MarksReport, claims};
+use cardscope_marks::probe::{MarkOptions, TEST_AREA};
+use cardscope_model::card_map::MeasuredMap;
+use cardscope_model::judged_mark::{JudgedMarks, MarksReport, claims};
 use cardscope_model::units::MIB;
-use cardscope_probing::context::{CARD_START, Limits, salt};
+use cardscope_probing::context::{CARD_START, ProbeLimits, salt};
 use cardscope_probing::io_size::{PROBE_BLOCK, PROBE_DEPTH};
 use cardscope_probing::write_scope::WriteScope;
 use cardscope_sd::label;
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::frame::{Common, Outcome, Procedure, Session, as_probes_know};
+use cardscope_session::frame::{CommonOptions, Procedure, VerbOutcome, VerbSession, as_probes_know};
 use cardscope_statistics::io_errors;
 
 /// Bytes that it may save and write: some allocation units of 4 to 16 MiB.
@@ -34,25 +34,25 @@ const FILL_SHARE: f64 = 0.25;
 /// So much of a card must be left behind its start.
 const LEAST_AREA: u64 = 64 * MIB;
 
-impl Visit<'_, '_> {
-    pub(super) fn marks(&mut self) -> Result<(), Ended> {
+impl CheckRun<'_, '_> {
+    pub(super) fn marks(&mut self) -> Result<(), PartEnd> {
         let began = self.now();
         if let Some(why) = self.no_writes() {
-            return Err(Ended::left_out(why));
+            return Err(PartEnd::left_out(why));
         }
         if self.report.body.verdict.is_bad() {
-            return Err(Ended::left_out("not judged on a fake"));
+            return Err(PartEnd::left_out("not judged on a fake"));
         }
         if self.budget.left(began) < LEAST_S {
-            return Err(Ended::no_time("no time left (`--budget`)"));
+            return Err(PartEnd::no_time("no time left (`--budget`)"));
         }
-        let judging = Judging {
+        let judging = MarkTest {
             common: self.common(3),
             options: self.marks_options(began)?,
             saves: !self.directory && !self.request.erase,
             content_may_go: self.request.erase,
         };
-        let Outcome { report: found, failure } = self.part(&judging)?;
+        let VerbOutcome { report: found, failure } = self.part(&judging)?;
         self.add(&found.body.moved);
         self.found(found.header.findings);
         let measured = found.body.marks;
@@ -60,7 +60,7 @@ impl Visit<'_, '_> {
         let (reason, short) = (in_a_line(&measured.left_out), measured.short_of_time);
         self.report.body.marks = Some(measured);
         self.done("marks", began, reason, short);
-        Ended::with(failure)
+        PartEnd::with(failure)
     }
 
     /// The marks that card and label claim.
@@ -83,19 +83,19 @@ impl Visit<'_, '_> {
         findings.extend(marks.findings.iter().cloned());
     }
 
-    fn marks_options(&mut self, now: f64) -> Result<Options> {
+    fn marks_options(&mut self, now: f64) -> Result<MarkOptions> {
         let (erase, unlimited) = (self.request.erase, self.request.takes_its_time());
         if self.session.opened.limit.left().is_some_and(|left| left < 2 * OWN_FILE.0) {
             return Err(self.session.opened.limit.refuse("judging marks", 2 * OWN_FILE.1));
         }
         let region = match self.directory {
             true => self.session.opened.target.area(self.own_file(now)).map_err(Failure::refused)?,
-            false if erase => Region { start: 0, len: self.usable() },
+            false if erase => TargetRegion { start: 0, len: self.usable() },
             false => off_the_start(self.usable())?,
         };
         // A file of our own is filled once before it is used.
         let most = (!erase).then_some(if self.directory { region.len + MOST } else { MOST });
-        let limits = Limits {
+        let limits = ProbeLimits {
             seed: self.seed(3),
             region,
             max_write: most.into_iter().chain(self.left_to_write()).min(),
@@ -105,8 +105,8 @@ impl Visit<'_, '_> {
         let printed = printed.map_err(Failure::refused)?;
         let identity = self.session.opened.identity.as_ref();
         let ceiling = self.session.opened.ceiling_mb_s;
-        let options = Options::of(limits, identity, printed.as_ref(), ceiling);
-        let options = Options { card_addresses: !self.directory, form: self.request.form(), ..options };
+        let options = MarkOptions::of(limits, identity, printed.as_ref(), ceiling);
+        let options = MarkOptions { card_addresses: !self.directory, form: self.request.form(), ..options };
         let map = self.report.body.map.as_ref().map(|map| &map.body.measured);
         Ok(map.map_or(options.clone(), |map| with_map(options, map)))
     }
@@ -121,23 +121,23 @@ impl Visit<'_, '_> {
 }
 
 /// Marks are judged, then whatever was overwritten is put back, unless it may go.
-struct Judging {
-    common: Common,
-    options: Options,
+struct MarkTest {
+    common: CommonOptions,
+    options: MarkOptions,
     saves: bool,
     content_may_go: bool,
 }
 
-impl Procedure for Judging {
+impl Procedure for MarkTest {
     const VERB: &'static str = "marks";
-    type Body = Marks;
+    type Body = JudgedMarks;
 
-    fn common(&self) -> &Common {
+    fn common(&self) -> &CommonOptions {
         &self.common
     }
 
-    fn run(&self, session: &mut Session<'_>, report: &mut MarksReport) -> Result<()> {
-        let Marks { marks, moved } = &mut report.body;
+    fn run(&self, session: &mut VerbSession<'_>, report: &mut MarksReport) -> Result<()> {
+        let JudgedMarks { marks, moved } = &mut report.body;
         moved.data_kept = true;
         if self.saves {
             session.begin_journal(MOST, salt(self.options.limits.seed))?;
@@ -158,53 +158,53 @@ impl Procedure for Judging {
 
 /// All of a card but its start, which is left alone where the data is kept: what a pulled plug leaves there costs more
 /// than a file.
-fn off_the_start(usable: u64) -> Result<Region> {
+fn off_the_start(usable: u64) -> Result<TargetRegion> {
     let len = usable.saturating_sub(CARD_START);
     if len < LEAST_AREA {
         return Err(Failure::refused("the card is too small to spare its start; use --erase"));
     }
-    Ok(Region { start: CARD_START, len })
+    Ok(TargetRegion { start: CARD_START, len })
 }
 
 /// What a map found joins in: the erase block where no allocation unit is stated (a promise is made for stated ones),
 /// and the speed behind the cache, which short writes never see.
-fn with_map(options: Options, map: &Measured) -> Options {
+fn with_map(options: MarkOptions, map: &MeasuredMap) -> MarkOptions {
     let block = map.erase_block_bytes.value.filter(|_| map.erase_block_bytes.is_measured());
     let (unit, unit_from) = match (options.unit, block) {
         (None, Some(block)) => (Some(block), "erase block measured by the map".to_owned()),
         (stated, _) => (stated, options.unit_from.clone()),
     };
-    Options { unit, unit_from, after_cache_mb_s: after_cache(map), ..options }
+    MarkOptions { unit, unit_from, after_cache_mb_s: after_cache(map), ..options }
 }
 
-fn after_cache(map: &Measured) -> Option<f64> {
+fn after_cache(map: &MeasuredMap) -> Option<f64> {
     map.after_cache_mb_s.value.filter(|_| map.after_cache_mb_s.is_measured())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::card_map::property::{Evidence, Property};
+    use cardscope_model::card_map::property::{Property, PropertyEvidence};
 
-    fn bare() -> Options {
-        let region = Region { start: 0, len: 1 << 30 };
-        Options::of(Limits { seed: 1, region, max_write: None, budget: None }, None, None, None)
+    fn bare() -> MarkOptions {
+        let region = TargetRegion { start: 0, len: 1 << 30 };
+        MarkOptions::of(ProbeLimits { seed: 1, region, max_write: None, budget: None }, None, None, None)
     }
 
     #[test]
     fn a_map_gives_the_unit_that_nobody_states_and_the_speed_behind_the_cache() {
-        let map = Measured {
-            erase_block_bytes: Property::measured(8 * MIB, 0.9, Evidence::default()),
-            after_cache_mb_s: Property::measured(27.5, 0.9, Evidence::default()),
-            ..Measured::default()
+        let map = MeasuredMap {
+            erase_block_bytes: Property::measured(8 * MIB, 0.9, PropertyEvidence::default()),
+            after_cache_mb_s: Property::measured(27.5, 0.9, PropertyEvidence::default()),
+            ..MeasuredMap::default()
         };
         let found = with_map(bare(), &map);
         assert_eq!((found.unit, found.after_cache_mb_s), (Some(8 * MIB), Some(27.5)));
         assert!(found.unit_from.contains("map"), "{}", found.unit_from);
-        let stated = Options { unit: Some(4 * MIB), unit_from: "SSR".to_owned(), ..bare() };
+        let stated = MarkOptions { unit: Some(4 * MIB), unit_from: "SSR".to_owned(), ..bare() };
         let found = with_map(stated, &map);
         assert_eq!((found.unit, found.unit_from.as_str()), (Some(4 * MIB), "SSR"));
-        let nothing = with_map(bare(), &Measured::default());
+        let nothing = with_map(bare(), &MeasuredMap::default());
         assert_eq!((nothing.unit, nothing.after_cache_mb_s), (None, None));
     }
 }

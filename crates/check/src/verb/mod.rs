@@ -9,33 +9,35 @@ mod speed;
 mod verbs;
 mod visit;
 
-pub use crate::request::Request;
+pub use crate::request::CheckRequest;
 
 use cardscope_flash::verb::NOTHING_TO_READ;
-use cardscope_model::check::{CheckReport, Visit as Body};
+use cardscope_model::check::{CheckReport, CheckResult as Body};
 use cardscope_sd::label;
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::frame::{Common, NOT_RESTORED, Needs, Procedure, Session, keep_no_clean_verdict};
+use cardscope_session::frame::{
+    CardNeeds, CommonOptions, NOT_RESTORED, Procedure, VerbSession, keep_no_clean_verdict,
+};
 use cardscope_session::opened::TargetType;
 use std::time::Duration;
-use visit::Visit;
+use visit::CheckRun;
 
 /// Below this nothing can be said of a card.
 const LEAST: Duration = Duration::from_secs(1);
 
-impl Procedure for Request {
+impl Procedure for CheckRequest {
     const VERB: &'static str = "check";
     type Body = Body;
 
-    fn common(&self) -> &Common {
+    fn common(&self) -> &CommonOptions {
         &self.common
     }
 
-    fn needs(&self) -> Needs {
+    fn needs(&self) -> CardNeeds {
         match (self.read_only, self.erase) {
-            (true, _) => Needs::Read,
-            (_, true) => Needs::WriteAndLose(None),
-            _ => Needs::WriteAndKeep,
+            (true, _) => CardNeeds::Read,
+            (_, true) => CardNeeds::WriteAndLose(None),
+            _ => CardNeeds::WriteAndKeep,
         }
     }
 
@@ -55,7 +57,7 @@ impl Procedure for Request {
         ])
     }
 
-    fn run(&self, session: &mut Session<'_>, report: &mut CheckReport) -> Result<()> {
+    fn run(&self, session: &mut VerbSession<'_>, report: &mut CheckReport) -> Result<()> {
         if session.opened.is_directory() {
             session.opened.limit_writes(self.limits.max_write());
         }
@@ -63,7 +65,7 @@ impl Procedure for Request {
         report.body.budget_s = if self.takes_its_time() { 0.0 } else { self.budget().as_secs_f64() };
         report.body.moved.data_kept = true;
         session.begin_row(report)?;
-        let mut visit = Visit::begin(self, session, report);
+        let mut visit = CheckRun::begin(self, session, report);
         let ended = visit.all();
         keep_no_clean_verdict(visit.report, ended.as_ref().err());
         if !self.erase && !visit.report.body.moved.data_kept {

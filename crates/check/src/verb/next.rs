@@ -1,28 +1,33 @@
 //! What to do next, from what the visit found.
 
-use super::Request;
+use super::CheckRequest;
 use crate::request::BUDGET;
 use cardscope_model::check::CheckReport;
-use cardscope_model::report::Next;
+use cardscope_model::report::NextStep;
 use cardscope_model::shell::quoted;
-use cardscope_model::verify::{Method, Verdict, Verification};
+use cardscope_model::verify::{TestMethod, Verdict, Verification};
 use cardscope_session::after_verdict::{
-    EVERYTHING, RETURN, TestOptions, Tested, after, again, label_option, step,
+    EVERYTHING, RETURN, TestOptions, TestedCard, after, again, label_option, step,
 };
 use std::time::Duration;
 
 /// The next steps, the most pressing first.
-pub(super) fn next(report: &CheckReport, request: &Request, directory: bool, cut_short: bool) -> Vec<Next> {
+pub(super) fn next(
+    report: &CheckReport,
+    request: &CheckRequest,
+    directory: bool,
+    cut_short: bool,
+) -> Vec<NextStep> {
     let more_time = report.body.parts.iter().any(|part| part.wants_time);
     let found = Verification {
-        method: if directory { Method::Files } else { Method::Quick },
+        method: if directory { TestMethod::Files } else { TestMethod::Quick },
         verdict: report.body.verdict,
         confidence: report.body.confidence,
         cause: report.body.verify.as_ref().and_then(|report| report.body.cause),
         moved: report.body.moved.clone(),
         ..Verification::default()
     };
-    let tested = Tested {
+    let tested = TestedCard {
         common: &request.common,
         label: request.label.as_deref(),
         options: TestOptions { files: directory, ..TestOptions::default() },
@@ -47,12 +52,12 @@ pub(super) fn next(report: &CheckReport, request: &Request, directory: bool, cut
 }
 
 /// Three times the budget, at least 10 minutes.
-fn longer(request: &Request) -> Duration {
+fn longer(request: &CheckRequest) -> Duration {
     Duration::from_secs((request.budget().as_secs() / 60 * 3).max(10) * 60)
 }
 
 /// The same visit within a budget, and nothing more allowed than now.
-fn visit(request: &Request, budget: Option<Duration>) -> String {
+fn visit(request: &CheckRequest, budget: Option<Duration>) -> String {
     let mut command = format!("cardscope check {}", quoted(&request.common.target));
     if let Some(seconds) = budget.map(|budget| budget.as_secs()) {
         let (number, unit) = if seconds % 60 == 0 { (seconds / 60, "m") } else { (seconds, "s") };

@@ -2,19 +2,19 @@
 //! while: it reads (with consent to lose what is there it writes) as long as the time allows, with small reads, a null
 //! command and temperatures beside, so that heat, stalls and a busy host show.
 
-use super::visit::{Ended, Visit, in_a_line};
+use super::visit::{CheckRun, PartEnd, in_a_line};
 use cardscope_bench::verb as bench;
 use cardscope_endurance::probe::sustain::BLOCK;
 use cardscope_endurance::verb::sustain;
-use cardscope_endurance::verb::sustain::Nobody;
-use cardscope_engine::target::Region;
+use cardscope_endurance::verb::sustain::NoManualReading;
+use cardscope_engine::target::TargetRegion;
 use cardscope_model::identity::Identity;
-use cardscope_model::judged_label::{self, JudgedSpeed, Measured};
+use cardscope_model::judged_label::{self, JudgedSpeed, MeasuredSpeeds};
 use cardscope_model::result::{NotMeasured, RunResult, TestResult};
-use cardscope_model::test_name::{Op, Order};
+use cardscope_model::test_name::{IoOrder, TestOp};
 use cardscope_model::units::{MIB, NANOS_PER_S, Nanos};
 use cardscope_sd::label;
-use cardscope_session::frame::Outcome;
+use cardscope_session::frame::VerbOutcome;
 use std::time::Duration;
 
 /// Seconds that putting back takes on a slow card.
@@ -23,25 +23,25 @@ const PUT_BACK: f64 = 16.0;
 /// It takes about so many seconds on a slow card, saving and putting back included.
 const SECONDS: f64 = 45.0;
 
-impl Visit<'_, '_> {
-    pub(super) fn bench(&mut self) -> Result<(), Ended> {
+impl CheckRun<'_, '_> {
+    pub(super) fn bench(&mut self) -> Result<(), PartEnd> {
         let began = self.now();
         if self.budget.left(began) < 1.0 {
-            return Err(Ended::no_time("no time left (`--budget`)"));
+            return Err(PartEnd::no_time("no time left (`--budget`)"));
         }
         let no_writes = self.no_writes();
         if let Some(why) = no_writes.filter(|_| self.directory) {
-            return Err(Ended::unwritten(why));
+            return Err(PartEnd::unwritten(why));
         }
         let in_time = self.budget.left(began) >= SECONDS || self.directory || self.request.erase;
         // What it writes to a card depends on the card; in a directory the target itself keeps to the limit.
         let limited = self.request.limits.max_write().is_some() && !self.directory;
         let writes = no_writes.is_none() && in_time && !limited;
-        let short = bench::Part {
-            request: bench::Request {
+        let short = bench::BenchPart {
+            request: bench::BenchRequest {
                 common: self.common(1),
                 recipe: "short".to_owned(),
-                ..bench::Request::default()
+                ..bench::BenchRequest::default()
             },
             usable: self.usable(),
             writes,
@@ -52,7 +52,7 @@ impl Visit<'_, '_> {
         self.session.opened.limit.share_out(2);
         let ended = self.part(&short);
         self.session.opened.limit.share_out(1);
-        let Outcome { report: found, failure } = ended?;
+        let VerbOutcome { report: found, failure } = ended?;
         self.add(&found.body.moved);
         self.found(found.header.findings);
         let measured = found.body.runs.into_iter().next();
@@ -73,7 +73,7 @@ impl Visit<'_, '_> {
         self.report.body.bench = results;
         self.report.body.not_measured = not_measured;
         self.done("bench", began, reason, lacks_time);
-        Ended::with(failure)
+        PartEnd::with(failure)
     }
 
     /// Judges the speeds that are printed on the card by the runs in order of the visit; in a directory `verify` has done so
@@ -82,17 +82,20 @@ impl Visit<'_, '_> {
         let label = self.request.label.as_deref().and_then(|text| label::parse(text).ok());
         let Some(label) = label.filter(|_| !self.directory) else { return };
         let body = &self.report.body;
-        let runs = |op: Op, more: Option<f64>| {
+        let runs = |op: TestOp, more: Option<f64>| {
             let pattern = |r: &TestResult| r.name().pattern.order;
-            let in_order = body.bench.iter().filter(|r| r.op == op && pattern(r) == Order::Sequential);
+            let in_order = body.bench.iter().filter(|r| r.op == op && pattern(r) == IoOrder::Sequential);
             in_order.map(|r| r.mb_s).chain(more).collect::<Vec<f64>>()
         };
         let marks = body.marks.as_ref();
         let judged = judged_label::judged_speeds(
             &label,
-            &Measured {
-                read_mb_s: runs(Op::Read, marks.and_then(|marks| marks.read_mb_s)),
-                write_mb_s: runs(Op::Write, marks.and_then(|marks| marks.writing.first()).map(|w| w.mb_s)),
+            &MeasuredSpeeds {
+                read_mb_s: runs(TestOp::Read, marks.and_then(|marks| marks.read_mb_s)),
+                write_mb_s: runs(
+                    TestOp::Write,
+                    marks.and_then(|marks| marks.writing.first()).map(|w| w.mb_s),
+                ),
                 bus: self.session.opened.identity.as_ref().and_then(Identity::bus_mode),
                 ceiling_mb_s: self.session.opened.ceiling_mb_s,
             },
@@ -119,19 +122,19 @@ const MOST_S: f64 = 60.0;
 /// The test file in a directory.
 const OWN_FILE: u64 = 64 * MIB;
 
-impl Visit<'_, '_> {
-    pub(super) fn sustain(&mut self) -> Result<(), Ended> {
+impl CheckRun<'_, '_> {
+    pub(super) fn sustain(&mut self) -> Result<(), PartEnd> {
         let began = self.now();
         let left = self.budget.left(began);
         if left < LEAST_S {
-            return Err(Ended::no_time("no time left (`cardscope sustain`)"));
+            return Err(PartEnd::no_time("no time left (`cardscope sustain`)"));
         }
         if let Some(why) = self.no_writes().filter(|_| self.directory) {
-            return Err(Ended::unwritten(why));
+            return Err(PartEnd::unwritten(why));
         }
         let request = self.while_used(left.min(MOST_S));
-        let mut nobody = Nobody;
-        let Outcome { report: found, failure } = self.part(&request.attended(&mut nobody)?)?;
+        let mut nobody = NoManualReading;
+        let VerbOutcome { report: found, failure } = self.part(&request.attended(&mut nobody)?)?;
         self.add(&found.body.moved);
         self.found(found.header.findings);
         self.report.body.sustain = Some(found.body.measured);
@@ -141,13 +144,13 @@ impl Visit<'_, '_> {
             format!("read test only, to preserve the data on the card; {how}")
         });
         self.done("sustain", began, reading, false);
-        Ended::with(failure)
+        PartEnd::with(failure)
     }
 
-    fn while_used(&self, seconds: f64) -> sustain::Request {
+    fn while_used(&self, seconds: f64) -> sustain::SustainRequest {
         let writes = self.request.erase && self.no_writes().is_none();
-        let whole_blocks = Region { start: 0, len: self.usable() / BLOCK_BYTES * BLOCK_BYTES };
-        sustain::Request {
+        let whole_blocks = TargetRegion { start: 0, len: self.usable() / BLOCK_BYTES * BLOCK_BYTES };
+        sustain::SustainRequest {
             common: self.common(4),
             read: !writes,
             write: writes,
@@ -155,7 +158,7 @@ impl Visit<'_, '_> {
             bytes: self.left_to_write().filter(|_| writes),
             region: (!self.directory).then_some(whole_blocks),
             size: self.directory.then_some(OWN_FILE),
-            ..sustain::Request::default()
+            ..sustain::SustainRequest::default()
         }
     }
 }

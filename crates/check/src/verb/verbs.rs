@@ -1,17 +1,17 @@
 //! The parts that are verbs of their own: `verify` asks whether the capacity is real, `map` looks inside, as far as the time
 //! goes.
 
-use super::visit::{Ended, Visit};
+use super::visit::{CheckRun, PartEnd};
 use cardscope_capacity::verb as verify;
 use cardscope_engine::event::NestedListener;
 use cardscope_flash::verb as map;
-use cardscope_model::card_map::Measured;
-use cardscope_model::card_map::property::Sought;
+use cardscope_model::card_map::MeasuredMap;
+use cardscope_model::card_map::property::SoughtProperty;
 use cardscope_model::finding::AdvisedVerb;
 use cardscope_model::units::MIB;
 use cardscope_model::verify::{Verdict, VerifyReport};
 use cardscope_session::error::Result;
-use cardscope_session::frame::{Common, Limits, Outcome, perform};
+use cardscope_session::frame::{CommonOptions, SpendLimits, VerbOutcome, perform};
 use cardscope_session::options::WriteLimit;
 use std::time::Duration;
 
@@ -21,14 +21,14 @@ const VERIFY_SHARE: u64 = 4;
 /// Bytes within which a limit was what ended it: the run at the end of a card doubles in such steps.
 const NEARLY: u64 = 128 << 20;
 
-impl Visit<'_, '_> {
-    pub(super) fn verify(&mut self) -> Result<(), Ended> {
+impl CheckRun<'_, '_> {
+    pub(super) fn verify(&mut self) -> Result<(), PartEnd> {
         if self.request.read_only {
-            return Err(Ended::left_out("the test writes, and --read-only was given"));
+            return Err(PartEnd::left_out("the test writes, and --read-only was given"));
         }
         let began = self.now();
         let request = self.verify_request();
-        let Outcome { report, failure } = match self.directory {
+        let VerbOutcome { report, failure } = match self.directory {
             true => self.verify_files(&request)?,
             false => self.part(&request)?,
         };
@@ -43,28 +43,28 @@ impl Visit<'_, '_> {
             false => "not enough time for a verdict (`cardscope verify`)",
         };
         self.done("verify", began, (!whole).then(|| short.to_owned()), !whole && !limited);
-        Ended::with(failure)
+        PartEnd::with(failure)
     }
 
     /// The files of `verify --files` are targets of their own, in the directory that is held open.
-    fn verify_files(&mut self, request: &verify::Request) -> Result<Outcome<VerifyReport>> {
+    fn verify_files(&mut self, request: &verify::VerifyRequest) -> Result<VerbOutcome<VerifyReport>> {
         let there = self.session.opened.held.clone();
         let mut opened = verify::files::open(request, there.as_deref(), self.session.interrupt)?;
         opened.condition.clone_from(&self.session.opened.condition);
         perform(request, &mut opened, self.session.interrupt, &mut NestedListener::new(self.session.events))
     }
 
-    fn verify_request(&self) -> verify::Request {
-        verify::Request {
-            common: Common { seed: Some(self.report.header.seed), ..self.request.common.clone() },
-            limits: Limits {
+    fn verify_request(&self) -> verify::VerifyRequest {
+        verify::VerifyRequest {
+            common: CommonOptions { seed: Some(self.report.header.seed), ..self.request.common.clone() },
+            limits: SpendLimits {
                 budget: Some(self.budget.verify(!self.directory && !self.request.erase)),
                 writing: WriteLimit { max_write: self.left_to_write().map(|left| left / VERIFY_SHARE) },
             },
             files: self.directory,
             erase: self.request.erase,
             label: self.request.label.clone(),
-            ..verify::Request::default()
+            ..verify::VerifyRequest::default()
         }
     }
 
@@ -94,42 +94,42 @@ const LEAST_S: f64 = 4.0;
 /// Bytes after which the search for the end of the cache is given up: all of it must be saved and put back.
 const CACHE: u64 = 64 * MIB;
 
-impl Visit<'_, '_> {
-    pub(super) fn map(&mut self) -> Result<(), Ended> {
+impl CheckRun<'_, '_> {
+    pub(super) fn map(&mut self) -> Result<(), PartEnd> {
         let began = self.now();
         let left = self.budget.left(began);
         if self.report.body.verdict.is_bad() {
-            return Err(Ended::left_out("mapped only if the card keeps its data"));
+            return Err(PartEnd::left_out("mapped only if the card keeps its data"));
         }
         if left < LEAST_S {
-            return Err(Ended::no_time("no time left (`cardscope map`)"));
+            return Err(PartEnd::no_time("no time left (`cardscope map`)"));
         }
         let read_only = self.no_writes().is_some();
-        let request = map::Request {
+        let request = map::MapRequest {
             common: self.common(2),
-            limits: Limits {
+            limits: SpendLimits {
                 budget: Some(self.budget.map(began).max(Duration::from_secs_f64(LEAST_S / 2.0))),
                 writing: WriteLimit { max_write: self.left_to_write().filter(|_| !read_only) },
             },
             read_only,
             erase: self.request.erase && self.no_writes().is_none(),
             cache: (self.no_writes().is_none() && !self.request.erase).then_some(CACHE),
-            ..map::Request::default()
+            ..map::MapRequest::default()
         };
-        let Outcome { report: found, failure } = self.part(&request)?;
+        let VerbOutcome { report: found, failure } = self.part(&request)?;
         self.add(&found.body.moved);
         self.found(found.header.findings.iter().cloned());
         let missing = out_of_time(&found.body.measured);
         self.report.body.map = Some(found);
         self.judge_after_cache();
         self.done("map", began, missing.then(|| "no time left for some of it".to_owned()), missing);
-        Ended::with(failure)
+        PartEnd::with(failure)
     }
 }
 
 /// Whether the main properties were left out for want of time.
-fn out_of_time(found: &Measured) -> bool {
-    let main: [&dyn Sought; 5] = [
+fn out_of_time(found: &MeasuredMap) -> bool {
+    let main: [&dyn SoughtProperty; 5] = [
         &found.page_bytes,
         &found.erase_block_bytes,
         &found.open_blocks.linear,

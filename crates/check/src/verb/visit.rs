@@ -1,24 +1,24 @@
 //! The visit itself: one part after the other on a card that stays open, so that nobody else gets between them.
 
-use super::budget::Budget;
-use super::{Request, next};
+use super::budget::TimeBudget;
+use super::{CheckRequest, next};
 use cardscope_capacity::verb::says_errors_of_card;
-use cardscope_marks::probe::Options;
-use cardscope_model::check::{CheckReport, Part, PartState, Visit as Visited};
+use cardscope_marks::probe::MarkOptions;
+use cardscope_model::check::{CheckPart, CheckReport, CheckResult as Visited, PartState};
 use cardscope_model::finding::{AdvisedVerb, Finding};
 use cardscope_model::progress::StagePlan;
 use cardscope_model::random::mix;
-use cardscope_model::report::{Body as _, Moved, Report};
+use cardscope_model::report::{IoTotals, Report, ReportBody as _};
 use cardscope_model::units::seconds;
 use cardscope_model::verify::Verdict;
 use cardscope_session::card_identity::judged;
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::frame::{Common, Outcome, Procedure, Session, in_json};
-use cardscope_session::opened::Opened;
+use cardscope_session::frame::{CommonOptions, Procedure, VerbOutcome, VerbSession, in_json};
+use cardscope_session::opened::OpenTarget;
 use cardscope_statistics::io_errors;
 
 /// How a part ends before it has its figures.
-pub(super) enum Ended {
+pub(super) enum PartEnd {
     /// It is left out, and the visit goes on.
     LeftOut {
         /// Why.
@@ -30,61 +30,61 @@ pub(super) enum Ended {
     Failed(Failure),
 }
 
-impl Ended {
+impl PartEnd {
     pub(super) fn left_out(why: impl Into<String>) -> Self {
-        Ended::LeftOut { why: why.into(), wants_time: false }
+        PartEnd::LeftOut { why: why.into(), wants_time: false }
     }
 
     /// In a directory that may not be written to.
     pub(super) fn unwritten(why: &str) -> Self {
-        Ended::left_out(format!("in a directory the test file must be written first, and {why}"))
+        PartEnd::left_out(format!("in a directory the test file must be written first, and {why}"))
     }
 
     pub(super) fn no_time(why: &str) -> Self {
-        Ended::LeftOut { why: why.to_owned(), wants_time: true }
+        PartEnd::LeftOut { why: why.to_owned(), wants_time: true }
     }
 
     /// What a part that has its figures ended with, if with anything.
-    pub(super) fn with(failure: Option<Failure>) -> Result<(), Ended> {
-        failure.map_or(Ok(()), |failure| Err(Ended::Failed(failure)))
+    pub(super) fn with(failure: Option<Failure>) -> Result<(), PartEnd> {
+        failure.map_or(Ok(()), |failure| Err(PartEnd::Failed(failure)))
     }
 }
 
-impl From<Failure> for Ended {
+impl From<Failure> for PartEnd {
     fn from(failure: Failure) -> Self {
         match failure {
-            Failure::Refused(why) => Ended::left_out(why.to_string()),
-            other => Ended::Failed(other),
+            Failure::Refused(why) => PartEnd::left_out(why.to_string()),
+            other => PartEnd::Failed(other),
         }
     }
 }
 
 /// A part by its name and that of its stage.
-type NamedPart<V> = (&'static str, &'static str, fn(&mut V) -> Result<(), Ended>);
+type NamedPart<V> = (&'static str, &'static str, fn(&mut V) -> Result<(), PartEnd>);
 
 /// The stage in which the card is asked what it is.
 const IDENTITY: &str = "identity";
 
 /// A visit under way.
-pub(super) struct Visit<'a, 's> {
-    pub(super) request: &'a Request,
-    pub(super) session: &'a mut Session<'s>,
+pub(super) struct CheckRun<'a, 's> {
+    pub(super) request: &'a CheckRequest,
+    pub(super) session: &'a mut VerbSession<'s>,
     pub(super) report: &'a mut CheckReport,
-    pub(super) budget: Budget,
+    pub(super) budget: TimeBudget,
     pub(super) directory: bool,
     /// How the marks were judged, once they were.
-    pub(super) judging: Option<Options>,
+    pub(super) judging: Option<MarkOptions>,
 }
 
-impl<'a, 's> Visit<'a, 's> {
+impl<'a, 's> CheckRun<'a, 's> {
     pub(super) fn begin(
-        request: &'a Request,
-        session: &'a mut Session<'s>,
+        request: &'a CheckRequest,
+        session: &'a mut VerbSession<'s>,
         report: &'a mut CheckReport,
     ) -> Self {
-        let budget = Budget::new(request.budget(), seconds(session.opened.target.now()));
+        let budget = TimeBudget::new(request.budget(), seconds(session.opened.target.now()));
         let directory = session.opened.is_directory();
-        Visit { request, session, report, budget, directory, judging: None }
+        CheckRun { request, session, report, budget, directory, judging: None }
     }
 
     /// Every part in turn; each is on disk before the next begins. One that is refused is left out.
@@ -105,8 +105,8 @@ impl<'a, 's> Visit<'a, 's> {
                 continue;
             }
             match part(self) {
-                Err(Ended::LeftOut { why, wants_time }) => self.left_out(name, why, wants_time),
-                Err(Ended::Failed(failure)) => return Err(failure),
+                Err(PartEnd::LeftOut { why, wants_time }) => self.left_out(name, why, wants_time),
+                Err(PartEnd::Failed(failure)) => return Err(failure),
                 Ok(()) => {}
             }
         }
@@ -146,12 +146,12 @@ impl<'a, 's> Visit<'a, 's> {
     }
 
     /// What a part has in common with the visit, with a seed of its own.
-    pub(super) fn common(&self, part: u64) -> Common {
-        Common { seed: Some(self.seed(part)), ..self.request.common.clone() }
+    pub(super) fn common(&self, part: u64) -> CommonOptions {
+        CommonOptions { seed: Some(self.seed(part)), ..self.request.common.clone() }
     }
 
     /// Adds what a part moved; the time is that of the whole visit.
-    pub(super) fn add(&mut self, part: &Moved) {
+    pub(super) fn add(&mut self, part: &IoTotals) {
         let all = &mut self.report.body.moved;
         all.data_kept &= part.data_kept;
         // Nothing more is written once a part has left the card changed.
@@ -170,16 +170,16 @@ impl<'a, 's> Visit<'a, 's> {
     pub(super) fn done(&mut self, part: &str, began: f64, reason: Option<String>, wants_time: bool) {
         let state = if reason.is_some() { PartState::Partly } else { PartState::Done };
         let (part, seconds) = (part.to_owned(), self.now() - began);
-        self.report.body.parts.push(Part { part, state, seconds, reason, wants_time });
+        self.report.body.parts.push(CheckPart { part, state, seconds, reason, wants_time });
     }
 
     fn left_out(&mut self, part: &str, why: String, wants_time: bool) {
         let (part, state) = (part.to_owned(), PartState::LeftOut);
-        self.report.body.parts.push(Part { part, state, seconds: 0.0, reason: Some(why), wants_time });
+        self.report.body.parts.push(CheckPart { part, state, seconds: 0.0, reason: Some(why), wants_time });
     }
 
     /// Runs a verb as a part; a reader that turns out to be suspect ends the visit with it.
-    pub(super) fn part<P: Procedure>(&mut self, procedure: &P) -> Result<Outcome<Report<P::Body>>> {
+    pub(super) fn part<P: Procedure>(&mut self, procedure: &P) -> Result<VerbOutcome<Report<P::Body>>> {
         let outcome = self.session.part(procedure)?;
         if let Some(reader) = &outcome.report.header.suspect_reader {
             self.report.header.suspect_reader = Some(reader.clone());
@@ -251,7 +251,7 @@ impl<'a, 's> Visit<'a, 's> {
 }
 
 /// What a visit writes in a directory, before it begins; nothing else is of interest before.
-fn plan_line(request: &Request, opened: &Opened) -> String {
+fn plan_line(request: &CheckRequest, opened: &OpenTarget) -> String {
     if !opened.is_directory() {
         return String::new();
     }

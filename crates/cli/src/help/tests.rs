@@ -14,7 +14,7 @@ fn words(example: &str) -> Vec<String> {
 }
 
 fn verbs() -> Vec<String> {
-    let command = Cli::command();
+    let command = CommandLine::command();
     command.get_subcommands().map(|verb| verb.get_name().to_owned()).collect()
 }
 
@@ -48,7 +48,8 @@ fn every_verb_has_examples_and_the_parser_takes_them_all() {
         for example in examples(&verb) {
             let words = words(example);
             assert_eq!(words[..2], ["cardscope", verb.as_str()], "{example}");
-            let taken = command().try_get_matches_from(&words).and_then(|m| Cli::from_arg_matches(&m));
+            let taken =
+                command().try_get_matches_from(&words).and_then(|m| CommandLine::from_arg_matches(&m));
             assert!(taken.is_ok(), "{example}: {}", taken.unwrap_err());
             assert!(example.chars().count() <= 78, "{example}");
         }
@@ -71,7 +72,7 @@ fn what_examples_name_is_there() {
 
 #[test]
 fn a_verb_on_a_card_has_an_example_without_one() {
-    for verb in Cli::command().get_subcommands() {
+    for verb in CommandLine::command().get_subcommands() {
         let asks_for_consent = verb.get_arguments().any(|arg| arg.get_id() == "yes_destroy");
         let takes_any = asks_for_consent && verb.get_name() != "restore";
         let simulated = examples(verb.get_name()).iter().any(|example| example.contains(" sim:"));

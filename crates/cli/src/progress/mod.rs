@@ -9,14 +9,14 @@ pub(crate) mod words;
 
 pub(crate) use state::{PendingRestore, stop_message};
 
-use crate::output::{self, Options};
+use crate::output::{self, OutputOptions};
 use cardscope_engine::event::Listener;
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::pending::{Wait, debts, longest_wait};
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::pending::{PendingWait, debts, longest_wait};
 use cardscope_engine::pulse;
 use cardscope_model::outside;
 use cardscope_model::progress::{ProgressEvent, SpeedFigure};
-use cardscope_model::units::Speed;
+use cardscope_model::units::SpeedMbS;
 use cardscope_page::figure::wrapped;
 use state::{ProcessState, ProgressState};
 use std::io::{ErrorKind, Write};
@@ -35,50 +35,54 @@ const SAMPLE_EVERY: Duration = Duration::from_millis(200);
 const LONG_WAIT_S: f64 = 30.0;
 
 /// Listener of the command line.
-pub(crate) struct Progress {
-    mode: Mode,
+pub(crate) struct ProgressDisplay {
+    mode: ProgressMode,
 }
 
-enum Mode {
+enum ProgressMode {
     Quiet,
     Lines(Box<ProgressState>),
-    Drawn(Watcher),
-    Events(Watcher, Interrupt),
+    Drawn(DisplayThread),
+    Events(DisplayThread, InterruptFlag),
 }
 
-impl Progress {
+impl ProgressDisplay {
     /// Follows `--quiet` and `--events`; else draws on a terminal and prints lines elsewhere.
-    pub(crate) fn new(options: &Options, interrupt: &Interrupt) -> Self {
+    pub(crate) fn new(options: &OutputOptions, interrupt: &InterruptFlag) -> Self {
         let mode = match (options.quiet, options.events) {
-            (true, _) => Mode::Quiet,
+            (true, _) => ProgressMode::Quiet,
             (_, true) => {
-                let events = |watcher| Mode::Events(watcher, interrupt.clone());
-                Watcher::start(interrupt, print_samples).map_or(Mode::Quiet, events)
+                let events = |watcher| ProgressMode::Events(watcher, interrupt.clone());
+                DisplayThread::start(interrupt, print_samples).map_or(ProgressMode::Quiet, events)
             }
-            _ if screen::is_there() => Watcher::start(interrupt, draw).map_or_else(Mode::lines, Mode::Drawn),
-            _ => Mode::lines(),
+            _ if screen::is_there() => {
+                DisplayThread::start(interrupt, draw).map_or_else(ProgressMode::lines, ProgressMode::Drawn)
+            }
+            _ => ProgressMode::lines(),
         };
-        Progress { mode }
+        ProgressDisplay { mode }
     }
 }
 
-impl Mode {
+impl ProgressMode {
     fn lines() -> Self {
-        Mode::Lines(Box::default())
+        ProgressMode::Lines(Box::default())
     }
 
     fn apply(&mut self, event: &ProgressEvent) {
         match self {
-            Mode::Quiet => {}
-            Mode::Lines(state) => state.apply(event),
-            Mode::Drawn(watcher) | Mode::Events(watcher, _) => locked(&watcher.state).apply(event),
+            ProgressMode::Quiet => {}
+            ProgressMode::Lines(state) => state.apply(event),
+            ProgressMode::Drawn(watcher) | ProgressMode::Events(watcher, _) => {
+                locked(&watcher.state).apply(event)
+            }
         }
     }
 }
 
-impl Listener for Progress {
+impl Listener for ProgressDisplay {
     fn event(&mut self, event: &ProgressEvent) {
-        if let Mode::Events(watcher, interrupt) = &self.mode {
+        if let ProgressMode::Events(watcher, interrupt) = &self.mode {
             locked(&watcher.state).apply(event);
             if event.is_published() {
                 print_event(event, interrupt);
@@ -86,19 +90,19 @@ impl Listener for Progress {
             return;
         }
         let lines = match (&mut self.mode, event) {
-            (Mode::Quiet, _) => Vec::new(),
+            (ProgressMode::Quiet, _) => Vec::new(),
             (_, ProgressEvent::Note { text }) => vec![text.clone()],
-            (Mode::Drawn(_), ProgressEvent::Figure(SpeedFigure { what, mb_s })) => {
-                vec![format!("{what}: {}", Speed(*mb_s))]
+            (ProgressMode::Drawn(_), ProgressEvent::ProgressFigure(SpeedFigure { what, mb_s })) => {
+                vec![format!("{what}: {}", SpeedMbS(*mb_s))]
             }
             (mode, event) => {
                 mode.apply(event);
                 match (mode, event) {
-                    (Mode::Lines(state), ProgressEvent::Stage(_)) => vec![state.announcement()],
-                    (Mode::Lines(_), ProgressEvent::Wait(seconds)) if *seconds >= LONG_WAIT_S => {
+                    (ProgressMode::Lines(state), ProgressEvent::PlanStage(_)) => vec![state.announcement()],
+                    (ProgressMode::Lines(_), ProgressEvent::Wait(seconds)) if *seconds >= LONG_WAIT_S => {
                         vec![state::waiting(*seconds)]
                     }
-                    (Mode::Drawn(_), ProgressEvent::Plan(plan)) if !plan.says.is_empty() => {
+                    (ProgressMode::Drawn(_), ProgressEvent::Plan(plan)) if !plan.says.is_empty() => {
                         wrapped(&outside::line(&plan.says), screen::width())
                     }
                     (_, ProgressEvent::Plan(plan)) if !plan.says.is_empty() => vec![plan.says.clone()],
@@ -117,27 +121,27 @@ pub(crate) fn pending_restore() -> PendingRestore {
 }
 
 /// A thread of its own, so that progress is shown during a single long I/O.
-struct Watcher {
+struct DisplayThread {
     state: Arc<Mutex<ProgressState>>,
     over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 /// Work of a watcher until the flag is set.
-type Watch = fn(&Mutex<ProgressState>, &AtomicBool, &Interrupt);
+type DisplayLoop = fn(&Mutex<ProgressState>, &AtomicBool, &InterruptFlag);
 
-impl Watcher {
+impl DisplayThread {
     /// `None` where the system allows no further thread.
-    fn start(interrupt: &Interrupt, watch: Watch) -> Option<Self> {
+    fn start(interrupt: &InterruptFlag, watch: DisplayLoop) -> Option<Self> {
         let (state, over) = (Arc::default(), Arc::default());
         let (of_thread, end, interrupt) = (Arc::clone(&state), Arc::clone(&over), interrupt.clone());
         let watch = move || watch(&of_thread, &end, &interrupt);
         let thread = std::thread::Builder::new().name("progress".into()).spawn(watch).ok()?;
-        Some(Watcher { state, over, thread: Some(thread) })
+        Some(DisplayThread { state, over, thread: Some(thread) })
     }
 }
 
-impl Drop for Watcher {
+impl Drop for DisplayThread {
     fn drop(&mut self) {
         self.over.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
@@ -151,21 +155,21 @@ fn locked(state: &Mutex<ProgressState>) -> MutexGuard<'_, ProgressState> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn process_state(began: Instant, interrupt: &Interrupt) -> ProcessState {
-    let silent = longest_wait().filter(|(wait, _)| !matches!(wait, Wait::Look));
+fn process_state(began: Instant, interrupt: &InterruptFlag) -> ProcessState {
+    let silent = longest_wait().filter(|(wait, _)| !matches!(wait, PendingWait::Look));
     ProcessState {
         pulse: pulse::now(),
         wall_s: began.elapsed().as_secs_f64(),
         silent_s: silent.as_ref().map_or(0.0, |(_, since)| since.as_secs_f64()),
         waits_for: silent.and_then(|(wait, _)| match wait {
-            Wait::Call(what) => Some(what.to_string()),
-            Wait::Io { .. } | Wait::Look => None,
+            PendingWait::Call(what) => Some(what.to_string()),
+            PendingWait::Io { .. } | PendingWait::Look => None,
         }),
         stopping: interrupt.raised().then(pending_restore),
     }
 }
 
-fn draw(state: &Mutex<ProgressState>, over: &AtomicBool, interrupt: &Interrupt) {
+fn draw(state: &Mutex<ProgressState>, over: &AtomicBool, interrupt: &InterruptFlag) {
     let began = Instant::now();
     while !over.load(Ordering::Relaxed) {
         let now = process_state(began, interrupt);
@@ -180,7 +184,7 @@ fn draw(state: &Mutex<ProgressState>, over: &AtomicBool, interrupt: &Interrupt) 
     screen::draw(Vec::new());
 }
 
-fn print_samples(state: &Mutex<ProgressState>, over: &AtomicBool, interrupt: &Interrupt) {
+fn print_samples(state: &Mutex<ProgressState>, over: &AtomicBool, interrupt: &InterruptFlag) {
     let (began, mut last) = (Instant::now(), None);
     loop {
         // Read before the sample, so that the last one is printed too.
@@ -204,7 +208,7 @@ fn print_samples(state: &Mutex<ProgressState>, over: &AtomicBool, interrupt: &In
 
 /// Writes a line at once, as several threads do. A reader that has gone ends the verb as Ctrl-C does: a server that is
 /// killed leaves no test behind that nobody can stop.
-fn print_event(event: &ProgressEvent, interrupt: &Interrupt) {
+fn print_event(event: &ProgressEvent, interrupt: &InterruptFlag) {
     let Ok(mut line) = serde_json::to_vec(event) else { return };
     line.push(b'\n');
     let mut stderr = output::stderr().lock();

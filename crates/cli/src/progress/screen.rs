@@ -17,19 +17,19 @@ static DRAWN: AtomicBool = AtomicBool::new(false);
 static PAUSED: AtomicBool = AtomicBool::new(false);
 
 /// While it lives nothing is drawn: somebody is asked something, and the question must stay.
-pub(crate) struct Paused(());
+pub(crate) struct PausedDisplay(());
 
 /// Takes away what is drawn, until the answer is there.
-pub(crate) fn pause() -> Paused {
+pub(crate) fn pause() -> PausedDisplay {
     PAUSED.store(true, Ordering::Relaxed);
     let mut lines = lines();
     put(&over(&lines, &[], ""));
     DRAWN.store(false, Ordering::Relaxed);
     lines.clear();
-    Paused(())
+    PausedDisplay(())
 }
 
-impl Drop for Paused {
+impl Drop for PausedDisplay {
     fn drop(&mut self) {
         PAUSED.store(false, Ordering::Relaxed);
     }

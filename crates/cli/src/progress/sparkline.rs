@@ -1,8 +1,8 @@
 //! Sparklines of a long run: speed and temperature over its whole time.
 
 use super::words;
-use cardscope_engine::pulse::Pulse;
-use cardscope_model::units::{MB, Speed, three_digits};
+use cardscope_engine::pulse::IoCounters;
+use cardscope_model::units::{MB, SpeedMbS, three_digits};
 
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
@@ -16,15 +16,15 @@ const SHORTEST_S: f64 = 0.5;
 const LEAST: usize = 8;
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Stretch {
+struct SparklineInterval {
     seconds: f64,
     bytes: u64,
     celsius: Option<f64>,
 }
 
-impl Stretch {
-    fn and(self, other: Stretch) -> Stretch {
-        Stretch {
+impl SparklineInterval {
+    fn and(self, other: SparklineInterval) -> SparklineInterval {
+        SparklineInterval {
             seconds: self.seconds + other.seconds,
             bytes: self.bytes + other.bytes,
             celsius: [self.celsius, other.celsius].into_iter().flatten().reduce(f64::max),
@@ -34,24 +34,29 @@ impl Stretch {
 
 /// What was seen over time.
 #[derive(Debug, Clone)]
-pub(super) struct History {
-    stretches: Vec<Stretch>,
-    current: Stretch,
+pub(super) struct SparklineHistory {
+    stretches: Vec<SparklineInterval>,
+    current: SparklineInterval,
     length: f64,
-    last: Option<Pulse>,
+    last: Option<IoCounters>,
 }
 
-impl Default for History {
+impl Default for SparklineHistory {
     fn default() -> Self {
-        History { stretches: Vec::new(), current: Stretch::default(), length: SHORTEST_S, last: None }
+        SparklineHistory {
+            stretches: Vec::new(),
+            current: SparklineInterval::default(),
+            length: SHORTEST_S,
+            last: None,
+        }
     }
 }
 
-impl History {
-    pub(super) fn push(&mut self, pulse: Pulse) {
+impl SparklineHistory {
+    pub(super) fn push(&mut self, pulse: IoCounters) {
         let Some(last) = self.last.replace(pulse) else { return };
         let (seconds, bytes) = (pulse.seconds - last.seconds, pulse.bytes.saturating_sub(last.bytes));
-        self.current = self.current.and(Stretch { seconds, bytes, celsius: pulse.celsius });
+        self.current = self.current.and(SparklineInterval { seconds, bytes, celsius: pulse.celsius });
         if self.current.seconds < self.length {
             return;
         }
@@ -64,12 +69,13 @@ impl History {
 
     /// The lines, at most `width` columns wide; none where there is no room or nothing was seen.
     pub(super) fn lines(&self, width: usize) -> Vec<String> {
-        let speed =
-            |stretch: &Stretch| (stretch.seconds > 0.0).then(|| stretch.bytes as f64 / MB / stretch.seconds);
-        let celsius = |stretch: &Stretch| stretch.celsius;
+        let speed = |stretch: &SparklineInterval| {
+            (stretch.seconds > 0.0).then(|| stretch.bytes as f64 / MB / stretch.seconds)
+        };
+        let celsius = |stretch: &SparklineInterval| stretch.celsius;
         let lines = [
             self.line("speed", width, &speed, |low, high| {
-                format!("{} to {}", three_digits(low), Speed(high))
+                format!("{} to {}", three_digits(low), SpeedMbS(high))
             }),
             self.line("temp.", width, &celsius, |low, high| format!("{low:.0} to {high:.0} °C")),
         ];
@@ -80,7 +86,7 @@ impl History {
         &self,
         name: &str,
         width: usize,
-        value: &dyn Fn(&Stretch) -> Option<f64>,
+        value: &dyn Fn(&SparklineInterval) -> Option<f64>,
         range: impl Fn(f64, f64) -> String,
     ) -> Option<String> {
         let all: Vec<f64> = self.stretches.iter().filter_map(value).collect();
@@ -102,8 +108,8 @@ impl History {
     }
 }
 
-fn joined(stretches: &[Stretch]) -> Stretch {
-    stretches.iter().copied().fold(Stretch::default(), Stretch::and)
+fn joined(stretches: &[SparklineInterval]) -> SparklineInterval {
+    stretches.iter().copied().fold(SparklineInterval::default(), SparklineInterval::and)
 }
 
 #[cfg(test)]
@@ -112,18 +118,18 @@ mod tests {
 
     #[test]
     fn the_whole_run_fits_whatever_its_length_and_a_fall_shows() {
-        let mut history = History::default();
+        let mut history = SparklineHistory::default();
         let (mut bytes, mut all) = (0, Vec::new());
         for second in 0..20_000 {
             bytes += if second < 10_000 { 90_000_000 } else { 20_000_000 };
             let celsius = Some(30.0 + f64::from(second) / 1000.0);
-            history.push(Pulse { bytes, seconds: f64::from(second), celsius, ..Pulse::default() });
+            history.push(IoCounters { bytes, seconds: f64::from(second), celsius, ..IoCounters::default() });
             all.push(history.lines(60).iter().map(|line| words::columns(line)).max());
         }
         let lines = history.lines(60);
         assert!(lines[0].starts_with("speed ██") && lines[0].ends_with("▁ 20.0 to 90.0 MB/s"), "{lines:?}");
         assert!(lines[1].starts_with("temp. ▁") && lines[1].ends_with("█ 30 to 50 °C"), "{lines:?}");
         assert!(all.iter().flatten().all(|columns| *columns <= 60));
-        assert!(history.lines(20).is_empty() && History::default().lines(80).is_empty());
+        assert!(history.lines(20).is_empty() && SparklineHistory::default().lines(80).is_empty());
     }
 }

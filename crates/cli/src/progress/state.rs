@@ -1,13 +1,13 @@
 //! Progress of a verb as its events and I/O counters add up: samples for `--events`, lines for the terminal. Reads no clock.
 
 use super::eta::{ElapsedTime, Eta};
-use super::sparkline::History;
+use super::sparkline::SparklineHistory;
 use super::words;
 use cardscope_engine::event::PlanPosition;
-use cardscope_engine::pulse::Pulse;
+use cardscope_engine::pulse::IoCounters;
 use cardscope_model::outside;
 use cardscope_model::progress::{ProgressEvent, ProgressSample, ProgressStep};
-use cardscope_model::units::{MB, Size, Speed};
+use cardscope_model::units::{DecimalSize, MB, SpeedMbS};
 use std::ops::Range;
 
 /// Time constant of the smoothed speed, in seconds.
@@ -27,7 +27,7 @@ const WIDE: usize = 50;
 /// Counters and waits of the process at one time.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ProcessState {
-    pub(super) pulse: Pulse,
+    pub(super) pulse: IoCounters,
     /// Wall clock seconds since the verb began.
     pub(super) wall_s: f64,
     /// Seconds of the longest wait under way.
@@ -60,14 +60,14 @@ pub(super) struct ProgressState {
     done: Option<f64>,
     /// The end of a wait, and the bytes that were moved when it began.
     wait: Option<(f64, u64)>,
-    first: Option<Pulse>,
+    first: Option<IoCounters>,
     process: ProcessState,
     now: f64,
     speed: Option<f64>,
     /// Mean latency in microseconds of the I/Os that ended last.
     latency_us: Option<f64>,
     eta: Eta,
-    history: History,
+    history: SparklineHistory,
     /// The first estimate of what stopping takes, and when it was made.
     stopping: Option<(PendingRestore, f64)>,
 }
@@ -84,7 +84,7 @@ impl ProgressState {
                 (self.position, self.eta) = (PlanPosition::new(plan.clone()), Eta::default());
                 self.began = [self.now; 3];
             }
-            ProgressEvent::Stage(step) => {
+            ProgressEvent::PlanStage(step) => {
                 self.position.enter(&step.name);
                 (self.stage, self.phase, self.done) = (step.clone(), ProgressStep::default(), None);
                 self.began = [self.began[0], self.now, self.now];
@@ -99,7 +99,7 @@ impl ProgressState {
             ProgressEvent::Wait(seconds) => self.wait = Some((self.now + seconds, self.process.pulse.bytes)),
             ProgressEvent::Stored { .. }
             | ProgressEvent::Sample(_)
-            | ProgressEvent::Figure(_)
+            | ProgressEvent::ProgressFigure(_)
             | ProgressEvent::Finding(_)
             | ProgressEvent::Note { .. } => {}
         }
@@ -242,7 +242,7 @@ impl ProgressState {
         match (bytes, self.bytes, seconds) {
             (Some(all), done, _) if *all > 0 => words::of_bytes(done.unwrap_or_default().min(*all), *all),
             (_, _, Some(all)) if *all >= 1.0 => words::of_time(self.in_step().min(*all), *all),
-            (None, Some(done), _) if done > 0 => Size(done).in_table(),
+            (None, Some(done), _) if done > 0 => DecimalSize(done).in_table(),
             _ => String::new(),
         }
     }
@@ -256,7 +256,7 @@ impl ProgressState {
             };
         }
         let speed = self.speed.filter(|speed| *speed >= MIN_SPEED && self.wait.is_none());
-        speed.map(|speed| Speed(speed).to_string()).unwrap_or_default()
+        speed.map(|speed| SpeedMbS(speed).to_string()).unwrap_or_default()
     }
 
     fn celsius(&self) -> String {
@@ -270,7 +270,7 @@ impl ProgressState {
     /// Name and planned size of the stage, for output that is no terminal.
     pub(super) fn announcement(&self) -> String {
         let ProgressStep { name, bytes, seconds, .. } = &self.stage;
-        let bytes = bytes.map(|bytes| Size(bytes).to_string());
+        let bytes = bytes.map(|bytes| DecimalSize(bytes).to_string());
         let planned =
             bytes.or(seconds.map(words::time)).map_or_else(String::new, |planned| format!(", {planned}"));
         format!("{}{name}{planned}", self.number())
@@ -297,8 +297,10 @@ pub(super) fn waiting(seconds: f64) -> String {
 pub(crate) fn stop_message(pending: &PendingRestore) -> String {
     match (pending.bytes, pending.seconds) {
         (0, _) => "stopping".to_owned(),
-        (bytes, None) => format!("stopping: restoring {}", Size(bytes)),
-        (bytes, Some(seconds)) => format!("stopping: restoring {}, {}", Size(bytes), words::time(seconds)),
+        (bytes, None) => format!("stopping: restoring {}", DecimalSize(bytes)),
+        (bytes, Some(seconds)) => {
+            format!("stopping: restoring {}, {}", DecimalSize(bytes), words::time(seconds))
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::*;
 use cardscope_engine::event::{Listener, NestedListener};
 use cardscope_model::progress::{PlannedDuration, StagePlan};
-use cardscope_model::random::Random;
+use cardscope_model::random::SeededRandom;
 
 impl Listener for ProgressState {
     fn event(&mut self, event: &ProgressEvent) {
@@ -12,7 +12,7 @@ impl Listener for ProgressState {
 }
 
 fn at(seconds: f64, mb: f64, celsius: Option<f64>) -> ProcessState {
-    let pulse = Pulse { bytes: (mb * 1e6) as u64, seconds, celsius, ..Pulse::default() };
+    let pulse = IoCounters { bytes: (mb * 1e6) as u64, seconds, celsius, ..IoCounters::default() };
     ProcessState { pulse, wall_s: seconds, ..ProcessState::default() }
 }
 
@@ -89,7 +89,7 @@ fn a_stage_is_announced_with_what_is_planned() {
 /// Whatever a verb reports, in whatever order.
 #[test]
 fn no_line_is_wider_than_the_terminal_numbers_never_go_back_and_the_time_left_is_finite() {
-    let mut random = Random::new(7);
+    let mut random = SeededRandom::new(7);
     let names = [
         "writing",
         "reading back",

@@ -1,17 +1,17 @@
 //! `compare`: cards beside each other.
 
-use crate::output::{self, Options};
+use crate::output::{self, OutputOptions};
 use cardscope_compare::page::comparison;
-use cardscope_compare::page::comparison::How;
+use cardscope_compare::page::comparison::ComparisonLayout;
 use cardscope_compare::verb::compare;
-use cardscope_compare::verb::compare::Request;
+use cardscope_compare::verb::compare::CompareRequest;
 use cardscope_session::Result;
 use clap::Args;
 
 #[derive(Debug, Args)]
-pub(crate) struct Compare {
+pub(crate) struct CompareCommand {
     #[command(flatten)]
-    request: Request,
+    request: CompareRequest,
     /// Show the figures as the tools printed them
     #[arg(long)]
     as_printed: bool,
@@ -20,9 +20,9 @@ pub(crate) struct Compare {
     every_run: bool,
 }
 
-impl Compare {
-    pub(crate) fn run(self, options: &Options) -> Result<u8> {
-        let how = How { as_printed: self.as_printed, every_run: self.every_run };
+impl CompareCommand {
+    pub(crate) fn run(self, options: &OutputOptions) -> Result<u8> {
+        let how = ComparisonLayout { as_printed: self.as_printed, every_run: self.every_run };
         let comparison = compare::compare(&self.request)?;
         output::document(options, &comparison, |comparison| comparison::page(comparison, how))
     }

@@ -1,14 +1,14 @@
 //! `import`: logs of other tools into the archive.
 
 use super::page::attended;
-use crate::output::{self, Options};
+use crate::output::{self, OutputOptions};
 use cardscope_import::verb as import;
-use cardscope_import::verb::Request;
+use cardscope_import::verb::ImportRequest;
 use cardscope_page::tree::table::Table;
-use cardscope_page::tree::{Block, Page};
+use cardscope_page::tree::{Page, PageBlock};
 use cardscope_session::Result;
 
-pub(super) fn run(asked: Request, options: &Options) -> Result<u8> {
+pub(super) fn run(asked: ImportRequest, options: &OutputOptions) -> Result<u8> {
     if asked.list_formats {
         let formats = import::formats();
         return output::list(options, "formats", &serde_json::json!(formats), |_| {
@@ -17,11 +17,11 @@ pub(super) fn run(asked: Request, options: &Options) -> Result<u8> {
                 &formats,
                 &[("format", &|f| f.name.to_owned()), ("logs of", &|f| f.title.to_owned())],
             );
-            page.add("", [Block::Table(table.left_aligned(["logs of"]))]);
+            page.add("", [PageBlock::Table(table.left_aligned(["logs of"]))]);
             page
         });
     }
-    let asked = Request { detailed: options.json || options.details, ..asked };
+    let asked = ImportRequest { detailed: options.json || options.details, ..asked };
     let outcome =
         attended(options, None, |_, interrupt, progress| import::import(&asked, interrupt, progress))?;
     output::outcome(options, &outcome, cardscope_import::page::page)

@@ -1,9 +1,9 @@
 //! The page of `list`.
 
 use cardscope_model::device::DeviceInfo;
-use cardscope_model::units::Size;
+use cardscope_model::units::DecimalSize;
 use cardscope_page::tree::table::Table;
-use cardscope_page::tree::{Block, Page};
+use cardscope_page::tree::{Page, PageBlock};
 
 pub(super) fn page(devices: &[DeviceInfo], all: bool) -> Page {
     let safe: Vec<&DeviceInfo> = devices.iter().filter(|device| device.safe).collect();
@@ -19,11 +19,11 @@ pub(super) fn page(devices: &[DeviceInfo], all: bool) -> Page {
         ],
     );
     let table = table.left_aligned(["model", "safe to test", "bus"]);
-    page.add("", [Block::Table(table.always(["size", "safe to test"]))]);
+    page.add("", [PageBlock::Table(table.always(["size", "safe to test"]))]);
     let advice = |d: &DeviceInfo| Some(format!("{}: {}.", d.path, d.advice.as_deref()?));
-    page.add("To test one of them", [Block::Lines(devices.iter().filter_map(advice).collect())]);
+    page.add("To test one of them", [PageBlock::Lines(devices.iter().filter_map(advice).collect())]);
     let held = devices.iter().map(|d| (d.path.clone(), holds(d))).filter(|(_, held)| !held.is_empty());
-    page.fold("Partitions and file systems", [Block::Facts(held.collect())]);
+    page.fold("Partitions and file systems", [PageBlock::Facts(held.collect())]);
     match safe.first() {
         Some(device) => page.step("Test it:", Some(format!("cardscope check {}", device.path))),
         None if devices.is_empty() && !all => {
@@ -52,7 +52,7 @@ fn reason(d: &DeviceInfo) -> String {
 fn size(d: &DeviceInfo) -> String {
     match d.bytes {
         _ if d.empty => "empty slot".to_owned(),
-        Some(bytes) => Size(bytes).in_table(),
+        Some(bytes) => DecimalSize(bytes).in_table(),
         None => "unknown".to_owned(),
     }
 }
@@ -75,7 +75,7 @@ fn holds(d: &DeviceInfo) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_device::guard::Refusal;
+    use cardscope_device::guard::GuardRefusal;
 
     #[test]
     fn a_cell_has_the_cause_and_the_advice_has_room_below() {
@@ -85,7 +85,7 @@ mod tests {
             "safe": false, "reason": null,
         });
         let mut busy: DeviceInfo = serde_json::from_value(busy).unwrap();
-        let refusal = Refusal::Mounted {
+        let refusal = GuardRefusal::Mounted {
             device: "sdb".to_owned(),
             used: "sdb1".to_owned(),
             mount_point: "/a".to_owned(),

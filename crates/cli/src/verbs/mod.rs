@@ -12,14 +12,14 @@ mod serve;
 mod sim;
 mod top;
 
-use crate::output::{self, Options};
+use crate::output::{self, OutputOptions};
 use crate::terminal::TypedTemperatures;
 use cardscope_identity::verb as identify;
 use cardscope_session as session;
 use cardscope_session::Result;
 use cardscope_verbs::list::VerbDocument;
 use clap::Subcommand;
-use page::{Paged, attended, page};
+use page::{PageCommand, attended, page};
 
 /// The verbs of the command line: what each is asked, and how that is carried out and shown.
 macro_rules! verbs {
@@ -32,7 +32,7 @@ macro_rules! verbs {
 
         impl Verb {
             /// Does it; gives the exit status.
-            pub(crate) fn run(self, options: &Options) -> Result<u8> {
+            pub(crate) fn run(self, options: &OutputOptions) -> Result<u8> {
                 match self {
                     $(Verb::$Verb($asked) => {
                         let $options = options;
@@ -53,45 +53,45 @@ verbs! {
     };
     Decode(identify::DecodeRequest) =
         |ask, to| output::document(to, &identify::decode(&ask)?, VerbDocument::page);
-    Bench(cardscope_bench::request::Request) = |ask, to| page(&ask, to, VerbDocument::page);
-    Check(Paged<cardscope_check::request::Request>) = |ask, to| ask.run(to, VerbDocument::page);
-    Verify(Paged<cardscope_capacity::request::Request>) = |ask, to| ask.run(to, |report| match ask.request().h2testw {
+    Bench(cardscope_bench::request::BenchRequest) = |ask, to| page(&ask, to, VerbDocument::page);
+    Check(PageCommand<cardscope_check::request::CheckRequest>) = |ask, to| ask.run(to, VerbDocument::page);
+    Verify(PageCommand<cardscope_capacity::request::VerifyRequest>) = |ask, to| ask.run(to, |report| match ask.request().h2testw {
         true => cardscope_capacity::page::h2testw::page(report),
         false => report.page(),
     });
-    Map(cardscope_flash::verb::Request) = |ask, to| page(&ask, to, VerbDocument::page);
-    Sustain(cardscope_endurance::verb::sustain::Request) =
+    Map(cardscope_flash::verb::MapRequest) = |ask, to| page(&ask, to, VerbDocument::page);
+    Sustain(cardscope_endurance::verb::sustain::SustainRequest) =
         |ask, to| page(&ask.attended(&mut TypedTemperatures)?, to, VerbDocument::page);
-    Endure(cardscope_endurance::verb::endure::Request) = |ask, to| page(&ask, to, VerbDocument::page);
-    Observe(cardscope_host::verb::observe::Request) = |ask, to| {
+    Endure(cardscope_endurance::verb::endure::EndureRequest) = |ask, to| page(&ask, to, VerbDocument::page);
+    Observe(cardscope_host::verb::observe::ObserveRequest) = |ask, to| {
         let watch = cardscope_host::verb::observe::observe;
         let outcome = attended(to, None, |_, interrupt, events| watch(&ask, interrupt, events))?;
         output::outcome(to, &outcome, VerbDocument::page)
     };
-    Format(cardscope_format::verb::format::Request) = |ask, to| page(&ask, to, VerbDocument::page);
-    Fit(cardscope_format::verb::fit::Request) = |ask, to| {
-        output::outcome(to, &session::Outcome::of(cardscope_format::verb::fit::fit(&ask)?, None), cardscope_format::page::fit::page)
+    Format(cardscope_format::verb::format::FormatRequest) = |ask, to| page(&ask, to, VerbDocument::page);
+    Fit(cardscope_format::verb::fit::FitRequest) = |ask, to| {
+        output::outcome(to, &session::VerbOutcome::of(cardscope_format::verb::fit::fit(&ask)?, None), cardscope_format::page::fit::page)
     };
-    Recipes(cardscope_bench::recipes::Request) = |ask, to| match &ask.name {
+    Recipes(cardscope_bench::recipes::RecipesRequest) = |ask, to| match &ask.name {
         None => output::list(to, "recipes", &cardscope_bench::recipes::list()?, |all| cardscope_bench::page::recipes::list(all)),
         Some(name) => output::document(to, &cardscope_bench::recipes::show(name)?, cardscope_bench::page::recipes::page),
     };
-    Jobs(cardscope_compare::verb::jobs::Request) = |ask, to| match &ask.name {
+    Jobs(cardscope_compare::verb::jobs::JobsRequest) = |ask, to| match &ask.name {
         None => output::list(to, "jobs", &cardscope_compare::verb::jobs::list()?, |all| cardscope_compare::page::jobs::list(all)),
         Some(name) => output::document(to, &cardscope_compare::verb::jobs::show(name)?, cardscope_compare::page::jobs::page),
     };
-    Import(cardscope_import::verb::Request) = |ask, to| import::run(ask, to);
-    Compare(compare::Compare) = |ask, to| ask.run(to);
-    Rank(cardscope_compare::verb::rank::Request) =
+    Import(cardscope_import::verb::ImportRequest) = |ask, to| import::run(ask, to);
+    Compare(compare::CompareCommand) = |ask, to| ask.run(to);
+    Rank(cardscope_compare::verb::rank::RankRequest) =
         |ask, to| output::document(to, &cardscope_compare::verb::rank::rank(&ask)?, cardscope_compare::page::ranking::page);
-    Report(report::Report) = |ask, to| ask.run(to);
-    Restore(cardscope_restore::request::Request) = |ask, to| restore::run(&ask, to);
+    Report(report::ReportCommand) = |ask, to| ask.run(to);
+    Restore(cardscope_restore::request::RestoreRequest) = |ask, to| restore::run(&ask, to);
     #[command(subcommand)]
-    Sim(sim::Sim) = |ask, to| ask.run(to);
-    Serve(cardscope_server::Request) = |ask, to| serve::run(&ask, to);
-    Top(top::Top) = |ask, to| ask.run(to);
-    Archive(cardscope_archive::Request) = |ask, to| archive::run(ask, to);
-    Doctor(cardscope_host::verb::doctor::Request) = |ask, to| {
-        output::outcome(to, &session::Outcome::of(cardscope_host::verb::doctor::doctor(&ask)?, None), cardscope_host::page::doctor::page)
+    Sim(sim::SimCommand) = |ask, to| ask.run(to);
+    Serve(cardscope_server::ServeRequest) = |ask, to| serve::run(&ask, to);
+    Top(top::TopCommand) = |ask, to| ask.run(to);
+    Archive(cardscope_archive::ArchiveRequest) = |ask, to| archive::run(ask, to);
+    Doctor(cardscope_host::verb::doctor::DoctorRequest) = |ask, to| {
+        output::outcome(to, &session::VerbOutcome::of(cardscope_host::verb::doctor::doctor(&ask)?, None), cardscope_host::page::doctor::page)
     };
 }

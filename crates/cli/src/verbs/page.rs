@@ -1,16 +1,16 @@
 //! The one path from the command line to a verb on a card and back to the page.
 
-use crate::output::{self, Options};
-use crate::progress::Progress;
+use crate::output::{self, OutputOptions};
+use crate::progress::ProgressDisplay;
 use crate::signals;
-use crate::terminal::AtTerminal;
-use cardscope_engine::interrupt::Interrupt;
+use crate::terminal::TerminalPrompt;
+use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_model::report::{ExitStatus, Report};
 use cardscope_page::tree::{Page, html};
 use cardscope_session::Result;
 use cardscope_session::frame;
-use cardscope_session::frame::{Outcome, Procedure};
-use cardscope_session::output_file::{Mark, OutputFile};
+use cardscope_session::frame::{Procedure, VerbOutcome};
+use cardscope_session::output_file::{FileMark, OutputFile};
 use clap::Args;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -18,7 +18,7 @@ use std::path::PathBuf;
 
 // A verb on a card whose page can be kept as a file. (A doc comment would take the place of the verb's own description.)
 #[derive(Debug, Args)]
-pub(crate) struct Paged<R: Args> {
+pub(crate) struct PageCommand<R: Args> {
     #[command(flatten)]
     request: R,
     /// Write the page to FILE as HTML, too: one file that needs no network
@@ -26,7 +26,7 @@ pub(crate) struct Paged<R: Args> {
     html: Option<PathBuf>,
 }
 
-impl<R: Args + Procedure> Paged<R>
+impl<R: Args + Procedure> PageCommand<R>
 where
     R::Body: Serialize + DeserializeOwned,
 {
@@ -36,9 +36,13 @@ where
     }
 
     /// Carries the verb out, prints its document, and writes the page where that is asked for; gives the exit status.
-    pub(super) fn run(&self, options: &Options, shown: impl Fn(&Report<R::Body>) -> Page) -> Result<u8> {
+    pub(super) fn run(
+        &self,
+        options: &OutputOptions,
+        shown: impl Fn(&Report<R::Body>) -> Page,
+    ) -> Result<u8> {
         // Minutes of work must not end in a page that cannot be written; and it must not overwrite the card.
-        let mark = Mark::Head(cardscope_page::HTML_HEAD);
+        let mark = FileMark::Head(cardscope_page::HTML_HEAD);
         let target = &self.request.common().target;
         let claim = |file| OutputFile::claim("--html", file, Some(target), mark);
         let file = self.html.as_deref().map(claim).transpose()?;
@@ -57,7 +61,7 @@ where
 /// Carries a verb out and prints its document; gives the exit status.
 pub(super) fn page<P: Procedure>(
     asked: &P,
-    options: &Options,
+    options: &OutputOptions,
     shown: impl FnOnce(&Report<P::Body>) -> Page,
 ) -> Result<u8>
 where
@@ -67,7 +71,7 @@ where
 }
 
 /// Only carries it out.
-fn carry_out<P: Procedure>(asked: &P, options: &Options) -> Result<Outcome<Report<P::Body>>> {
+fn carry_out<P: Procedure>(asked: &P, options: &OutputOptions) -> Result<VerbOutcome<Report<P::Body>>> {
     attended(options, asked.common().consent.yes_destroy.clone(), |consent, interrupt, progress| {
         frame::execute(asked, consent, interrupt, progress)
     })
@@ -75,11 +79,11 @@ fn carry_out<P: Procedure>(asked: &P, options: &Options) -> Result<Outcome<Repor
 
 /// Does what takes its time: with progress on stderr, an end on Ctrl-C, and somebody to ask unless consent was given.
 pub(super) fn attended<T>(
-    options: &Options,
+    options: &OutputOptions,
     given: Option<String>,
-    verb: impl FnOnce(&mut AtTerminal, &Interrupt, &mut Progress) -> T,
+    verb: impl FnOnce(&mut TerminalPrompt, &InterruptFlag, &mut ProgressDisplay) -> T,
 ) -> T {
     let interrupt = signals::interrupt();
-    let mut consent = AtTerminal { given, interrupt: interrupt.clone() };
-    verb(&mut consent, &interrupt, &mut Progress::new(options, &interrupt))
+    let mut consent = TerminalPrompt { given, interrupt: interrupt.clone() };
+    verb(&mut consent, &interrupt, &mut ProgressDisplay::new(options, &interrupt))
 }

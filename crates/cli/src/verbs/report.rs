@@ -1,16 +1,16 @@
 //! `report`: pages, tables, pictures and raw data for publishing; or every chart as a picture of its own, in one folder.
 
-use crate::output::{self, Options};
+use crate::output::{self, OutputOptions};
 use cardscope_compare::page::publication;
-use cardscope_compare::page::publication::{FORMATS, Format, Picture};
+use cardscope_compare::page::publication::{FORMATS, PictureFormat, PublicationFormat};
 use cardscope_compare::verb::publish;
-use cardscope_compare::verb::publish::Request;
+use cardscope_compare::verb::publish::PublishRequest;
 use cardscope_model::outside;
 use cardscope_model::publication::Publication;
-use cardscope_model::units::Size;
+use cardscope_model::units::DecimalSize;
 use cardscope_page::figure::count;
-use cardscope_page::tree::{Block, Page};
-use cardscope_session::output_file::{Mark, OutputFile};
+use cardscope_page::tree::{Page, PageBlock};
+use cardscope_session::output_file::{FileMark, OutputFile};
 use cardscope_session::{Failure, Result};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -24,12 +24,12 @@ use std::path::{Path, PathBuf};
 /// latencies, speed by size, flash, addresses, what a map rests on, orders. Serial numbers and CIDs are left out unless asked for. Of more
 /// than 24 cards an order by their most common tests stands in place of every pair; --for and --rank-by choose another.
 #[derive(Debug, Args)]
-pub(crate) struct Report {
+pub(crate) struct ReportCommand {
     /// The file to write, or the folder for --charts; - writes to stdout
     #[arg(short = 'o', long, value_name = "FILE")]
     output: PathBuf,
     /// Write every chart as a picture of its own into the folder -o: svg or png
-    #[arg(long, value_name = "FORMAT", conflicts_with = "format", value_parser = PossibleValuesParser::new(Picture::ALL.map(|(word, _)| word)))]
+    #[arg(long, value_name = "FORMAT", conflicts_with = "format", value_parser = PossibleValuesParser::new(PictureFormat::ALL.map(|(word, _)| word)))]
     charts: Option<String>,
     /// Format, if the extension of the file does not select it
     #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(FORMATS.iter().map(|f| f.name)))]
@@ -38,38 +38,38 @@ pub(crate) struct Report {
     #[arg(long)]
     overwrite: bool,
     #[command(flatten)]
-    request: Request,
+    request: PublishRequest,
 }
 
-impl Report {
-    pub(crate) fn run(self, options: &Options) -> Result<u8> {
-        let picture = Picture::ALL.into_iter().find(|(word, _)| self.charts.as_deref() == Some(word));
+impl ReportCommand {
+    pub(crate) fn run(self, options: &OutputOptions) -> Result<u8> {
+        let picture = PictureFormat::ALL.into_iter().find(|(word, _)| self.charts.as_deref() == Some(word));
         match picture {
             Some((_, picture)) => self.run_charts(options, picture),
             None => self.run_file(options),
         }
     }
 
-    fn run_charts(self, options: &Options, picture: Picture) -> Result<u8> {
+    fn run_charts(self, options: &OutputOptions, picture: PictureFormat) -> Result<u8> {
         is_folder(&self.output)?;
         let publication = publish::publish(&self.request)?;
         let written = write_charts(&publication, picture, &self.output, self.overwrite)?;
         output::document(options, &publication, |_| {
             let charts = count(written.len() as u64, "chart");
             let mut page = Page::plain(format!("Wrote {charts} to {}.", self.output.display()));
-            page.fold("Files", [Block::Lines(written)]);
+            page.fold("Files", [PageBlock::Lines(written)]);
             page
         })
     }
 
-    fn run_file(self, options: &Options) -> Result<u8> {
+    fn run_file(self, options: &OutputOptions) -> Result<u8> {
         let format = format(self.format.as_deref(), &self.output)?;
         let path = &self.output;
         let to_stdout = *path == Path::new("-");
         if to_stdout && options.json {
             return Err(Failure::refused("--json and -o - both want stdout; give the report a file"));
         }
-        let mark = if self.overwrite { Mark::Any } else { mark(format) };
+        let mark = if self.overwrite { FileMark::Any } else { mark(format) };
         // Before anything is read: a file that is not one of ours is not replaced.
         let claim = || OutputFile::claim("--output", path, None, mark);
         let file = (!to_stdout).then(claim).transpose()?;
@@ -85,7 +85,7 @@ impl Report {
 }
 
 /// The format that is named, else the one of the file's ending.
-fn format(name: Option<&str>, path: &Path) -> Result<&'static Format> {
+fn format(name: Option<&str>, path: &Path) -> Result<&'static PublicationFormat> {
     let file = path.file_name().and_then(|file| file.to_str()).unwrap_or_default();
     let found = match name {
         Some(name) => publication::by_name(name),
@@ -102,23 +102,23 @@ fn format(name: Option<&str>, path: &Path) -> Result<&'static Format> {
 }
 
 /// By what a report of this format is known. Somebody's own notes may well name Cardscope; they do not read like this.
-fn mark(format: &Format) -> Mark {
+fn mark(format: &PublicationFormat) -> FileMark {
     match format.name {
-        "html" => Mark::Head(cardscope_page::HTML_HEAD),
-        "json" => Mark::Fields(&["title", "made_on", "tool_version", "comparison", "cards"]),
-        "csv" => Mark::Head("card,card_id,brand,name,"),
-        "markdown" | "plotly" => Mark::Word("MB/s are 10^6 bytes a second. Made on "),
-        "crystaldiskmark" => Mark::Word(", in the layout of CrystalDiskMark"),
-        "kdiskmark" => Mark::Word(", in the layout and units of KDiskMark"),
-        "svg" => {
-            Mark::Word("class=\"chart\" role=\"img\" font-family=\"system-ui, sans-serif\" font-size=\"12\"")
-        }
+        "html" => FileMark::Head(cardscope_page::HTML_HEAD),
+        "json" => FileMark::Fields(&["title", "made_on", "tool_version", "comparison", "cards"]),
+        "csv" => FileMark::Head("card,card_id,brand,name,"),
+        "markdown" | "plotly" => FileMark::Word("MB/s are 10^6 bytes a second. Made on "),
+        "crystaldiskmark" => FileMark::Word(", in the layout of CrystalDiskMark"),
+        "kdiskmark" => FileMark::Word(", in the layout and units of KDiskMark"),
+        "svg" => FileMark::Word(
+            "class=\"chart\" role=\"img\" font-family=\"system-ui, sans-serif\" font-size=\"12\"",
+        ),
         // In the PNG's text; what a format to come says is not known here.
-        _ => Mark::Word(cardscope_page::png::MADE_BY),
+        _ => FileMark::Word(cardscope_page::png::MADE_BY),
     }
 }
 
-fn said(publication: &Publication, format: &Format, path: &Path, bytes: usize) -> String {
+fn said(publication: &Publication, format: &PublicationFormat, path: &Path, bytes: usize) -> String {
     let content = match (publication.comparison.entries.len(), &publication.rankings[..]) {
         (0, [first, ..]) => {
             let cards = first.places.len() + first.not_placed.len();
@@ -128,7 +128,7 @@ fn said(publication: &Publication, format: &Format, path: &Path, bytes: usize) -
         _ => count(publication.comparison.cards() as u64, "card"),
     };
     let path = path.display().to_string();
-    format!("Wrote {}: {content}, {}, {}.", outside::line(&path), format.name, Size(bytes as u64))
+    format!("Wrote {}: {content}, {}, {}.", outside::line(&path), format.name, DecimalSize(bytes as u64))
 }
 
 /// Refuses what is not a folder before anything is read.
@@ -146,12 +146,12 @@ fn is_folder(folder: &Path) -> Result<()> {
 /// somebody else made stay, unless they may be replaced.
 fn write_charts(
     publication: &Publication,
-    picture: Picture,
+    picture: PictureFormat,
     folder: &Path,
     overwrite: bool,
 ) -> Result<Vec<String>> {
     let pictures = publication::pictures(publication, picture).map_err(Failure::refused)?;
-    let mark = if overwrite { Mark::Any } else { Mark::Word("Cardscope") };
+    let mark = if overwrite { FileMark::Any } else { FileMark::Word("Cardscope") };
     let mut claimed = Vec::new();
     for (name, bytes) in pictures {
         let file = OutputFile::claim("--charts", &folder.join(name), None, mark)?;
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn a_report_without_figures_has_no_picture_and_a_file_is_no_folder() {
         let folder = std::env::temp_dir();
-        let none = write_charts(&Publication::default(), Picture::Svg, &folder, false);
+        let none = write_charts(&Publication::default(), PictureFormat::Svg, &folder, false);
         assert!(none.unwrap_err().to_string().contains("no card"));
         assert!(is_folder(Path::new("/nowhere/at all")).unwrap_err().to_string().contains("mkdir"));
     }

@@ -1,13 +1,13 @@
 //! `restore`: put back what an interrupted test had saved, or an image of a card.
 
 use super::page::attended;
-use crate::output::{self, Options};
+use crate::output::{self, OutputOptions};
 use cardscope_restore::verb as restore;
-use cardscope_restore::verb::Request;
+use cardscope_restore::verb::RestoreRequest;
 use cardscope_session::Result;
 use cardscope_verbs::list::VerbDocument;
 
-pub(super) fn run(asked: &Request, options: &Options) -> Result<u8> {
+pub(super) fn run(asked: &RestoreRequest, options: &OutputOptions) -> Result<u8> {
     if asked.file.is_none() {
         return output::list(options, "journals", &restore::waiting()?, |journals| {
             cardscope_restore::page::list(journals)

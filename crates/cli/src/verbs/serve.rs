@@ -1,15 +1,15 @@
 //! `serve`: the archive and the test bench in a browser.
 
-use crate::output::{self, Options};
+use crate::output::{self, OutputOptions};
 use crate::signals;
 use cardscope_model::shell::quoted_path;
-use cardscope_server::{Request, Started};
+use cardscope_server::{ServeRequest, StartedServer};
 use cardscope_session::Result;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-pub(super) fn run(asked: &Request, options: &Options) -> Result<u8> {
+pub(super) fn run(asked: &ServeRequest, options: &OutputOptions) -> Result<u8> {
     let mut written = Ok(());
     cardscope_server::serve(asked, &signals::interrupt(), &mut |started| {
         started.remarks.iter().for_each(|remark| output::note(remark));
@@ -26,7 +26,7 @@ pub(super) fn run(asked: &Request, options: &Options) -> Result<u8> {
 
 /// The address with the token, unless that is at hand elsewhere: what a desktop or the system starts prints to a log that others
 /// may read.
-fn shown(asked: &Request, started: &Started) -> String {
+fn shown(asked: &ServeRequest, started: &StartedServer) -> String {
     match (&asked.token_file, &started.page) {
         (Some(file), _) => format!("{} and enter the token in {}", started.address, quoted_path(file)),
         (None, Some(_)) if !std::io::stdout().is_terminal() => started.address.clone(),

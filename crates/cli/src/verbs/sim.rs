@@ -1,19 +1,19 @@
 //! `sim`: simulated cards, listed, explained, and served as files and over NBD.
 
-use crate::output::{self, Options};
+use crate::output::{self, OutputOptions};
 use crate::signals;
-use cardscope_model::units::Size;
+use cardscope_model::units::DecimalSize;
 use cardscope_page::figure::{in_a_line, sentence};
 use cardscope_page::tree::table::Table;
-use cardscope_page::tree::{Block, Page};
+use cardscope_page::tree::{Page, PageBlock};
 use cardscope_session::Result;
-use cardscope_session::simulate::{self, Card, Serving, Shown};
+use cardscope_session::simulate::{self, ExplainedCard, ServeOptions, SimulatedInfo};
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
 /// List, explain and serve simulated cards
 #[derive(Debug, Subcommand)]
-pub(crate) enum Sim {
+pub(crate) enum SimCommand {
     /// List the simulated cards
     List,
     /// Explain a simulated card
@@ -21,13 +21,13 @@ pub(crate) enum Sim {
         /// NAME or sim:NAME[?key=value&…]
         name: String,
     },
-    Random(Random),
-    Serve(Serving),
+    Random(RandomCommand),
+    Serve(ServeOptions),
 }
 
 /// Show a random card within the ranges of real ones; use it as sim:random-SEED
 #[derive(Debug, Args)]
-pub(crate) struct Random {
+pub(crate) struct RandomCommand {
     /// Which card: the same number is the same card on every machine
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -39,25 +39,25 @@ pub(crate) struct Random {
     toml: bool,
 }
 
-impl Sim {
-    pub(crate) fn run(self, options: &Options) -> Result<u8> {
+impl SimCommand {
+    pub(crate) fn run(self, options: &OutputOptions) -> Result<u8> {
         match self {
-            Sim::List => {
+            SimCommand::List => {
                 let cards = simulate::list()?;
                 output::list(options, "cards", &cards, |cards| listed(cards))
             }
-            Sim::Show { name } => {
+            SimCommand::Show { name } => {
                 let card = simulate::show(&name)?;
                 output::document(options, &card.document, |_| shown(&card))
             }
-            Sim::Random(random) => random.run(options),
-            Sim::Serve(serving) => serve(&serving, options),
+            SimCommand::Random(random) => random.run(options),
+            SimCommand::Serve(serving) => serve(&serving, options),
         }
     }
 }
 
-impl Random {
-    fn run(self, options: &Options) -> Result<u8> {
+impl RandomCommand {
+    fn run(self, options: &OutputOptions) -> Result<u8> {
         let seeds = self.seed..self.seed.saturating_add(self.count);
         let cards = seeds.map(simulate::random).collect::<Result<Vec<_>, _>>()?;
         let documents: Vec<Value> = cards.iter().map(|card| card.document.clone()).collect();
@@ -79,34 +79,34 @@ impl Random {
     }
 }
 
-fn listed(cards: &[Card]) -> Page {
+fn listed(cards: &[SimulatedInfo]) -> Page {
     let mut page = Page::plain(format!("{} simulated cards; use one as sim:NAME.", cards.len()));
     let table = Table::of(
         cards,
         &[
             ("name", &|card| card.name.clone()),
-            ("size", &|card| Size(card.announced_bytes).in_table()),
+            ("size", &|card| DecimalSize(card.announced_bytes).in_table()),
             ("card", &|card| sentence(&card.title).trim_end_matches('.').to_owned()),
         ],
     );
-    page.add("", [Block::Table(table.left_aligned(["card"]))]);
+    page.add("", [PageBlock::Table(table.left_aligned(["card"]))]);
     page.step("Explain one:", Some("cardscope sim show NAME".to_owned()));
     page.step("Test one:", cards.first().map(|card| format!("cardscope check sim:{}", card.name)));
     page
 }
 
-fn shown(card: &Shown) -> Page {
+fn shown(card: &ExplainedCard) -> Page {
     let mut page = Page::plain(in_a_line(&sentence(&card.title)));
     page.add("", words(card));
     page.step("Test it:", Some(format!("cardscope check sim:{}", card.name)));
     page
 }
 
-fn words(card: &Shown) -> impl Iterator<Item = Block> {
-    card.paragraphs.iter().cloned().map(Block::Words)
+fn words(card: &ExplainedCard) -> impl Iterator<Item = PageBlock> {
+    card.paragraphs.iter().cloned().map(PageBlock::Words)
 }
 
-fn serve(serving: &Serving, options: &Options) -> Result<u8> {
+fn serve(serving: &ServeOptions, options: &OutputOptions) -> Result<u8> {
     let cards = simulate::serve(serving, &signals::interrupt(), &mut |line| {
         if !options.quiet {
             output::note(line);

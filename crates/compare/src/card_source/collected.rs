@@ -2,10 +2,10 @@
 
 use crate::details;
 use cardscope_model::archived::{StoredCard, SummaryRow};
-use cardscope_model::card::{Event, EventKind};
+use cardscope_model::card::{CardEvent, EventKind};
 use cardscope_model::card_details::CardDetails;
 use cardscope_model::collection;
-use cardscope_model::log::Log;
+use cardscope_model::log::CardLog;
 use cardscope_model::run::{CardRun, Run};
 use cardscope_model::test_name::TestName;
 use cardscope_session::error::{Failure, Result};
@@ -13,27 +13,27 @@ use cardscope_store::{is_named, setting_of, summaries_of};
 use serde_json::Value;
 
 /// One card of the collection.
-pub(super) struct Collected {
+pub(super) struct CollectedCard {
     pub(super) card: StoredCard,
-    pub(super) events: Vec<Event>,
+    pub(super) events: Vec<CardEvent>,
     pub(super) runs: Vec<CardRun>,
     pub(super) details: CardDetails,
 }
 
 /// All of them.
-pub(super) fn all() -> Result<Vec<Collected>> {
+pub(super) fn all() -> Result<Vec<CollectedCard>> {
     let reports = collection::builtin().map_err(Failure::io)?;
-    let of = |report: &collection::Collected| {
+    let of = |report: &collection::CollectedReport| {
         let source = format!("{} (built in)", report.title);
-        let mut gathered = Gathered::default();
-        gathered.add(&Origin { file: &report.name, part: "", source: &source, title: None }, &report.logs);
+        let mut gathered = GatheredCards::default();
+        gathered.add(&LogOrigin { file: &report.name, part: "", source: &source, title: None }, &report.logs);
         gathered.cards
     };
     Ok(reports.iter().flat_map(of).collect())
 }
 
 /// Where logs are from.
-pub(super) struct Origin<'a> {
+pub(super) struct LogOrigin<'a> {
     /// The file, as part of a card's id.
     pub(super) file: &'a str,
     /// Which part of the file, for cards that nothing names.
@@ -46,14 +46,14 @@ pub(super) struct Origin<'a> {
 
 /// The cards of the logs of one file, each once.
 #[derive(Default)]
-pub(super) struct Gathered {
-    pub(super) cards: Vec<Collected>,
+pub(super) struct GatheredCards {
+    pub(super) cards: Vec<CollectedCard>,
     logs: usize,
 }
 
-impl Gathered {
+impl GatheredCards {
     /// Adds the cards of some logs, or the logs to the cards that are there.
-    pub(super) fn add(&mut self, origin: &Origin<'_>, logs: &[Log]) {
+    pub(super) fn add(&mut self, origin: &LogOrigin<'_>, logs: &[CardLog]) {
         for log in logs {
             let title = origin.title_of(log);
             let id = origin.id_of(log, &title, self.logs);
@@ -67,8 +67,8 @@ impl Gathered {
     }
 }
 
-impl Origin<'_> {
-    fn title_of(&self, log: &Log) -> String {
+impl LogOrigin<'_> {
+    fn title_of(&self, log: &CardLog) -> String {
         match (self.title.filter(|_| !is_named(&log.card)), &log.part) {
             (Some(title), Some(part)) => format!("{title} ({part})"),
             (Some(title), None) => title.to_owned(),
@@ -77,7 +77,7 @@ impl Origin<'_> {
     }
 
     /// The same in every archive, and none that an archive could make. Two cards that nothing names are two.
-    fn id_of(&self, log: &Log, title: &str, number: usize) -> String {
+    fn id_of(&self, log: &CardLog, title: &str, number: usize) -> String {
         // Nothing that a shell reads as its own: an id is typed.
         let words = title.split(|c: char| !c.is_alphanumeric() && !['+', '.'].contains(&c));
         let words: Vec<String> = words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
@@ -89,18 +89,18 @@ impl Origin<'_> {
     }
 }
 
-fn bare(id: String, title: String, log: &Log) -> Collected {
+fn bare(id: String, title: String, log: &CardLog) -> CollectedCard {
     let bought = log.events.iter().rev().find(|e| e.kind == EventKind::Bought);
     let card = StoredCard {
         price: bought.and_then(|e| e.price.clone()),
         priced: bought.and_then(|e| e.date.clone()),
         ..StoredCard::new(id, title, log.card.clone())
     };
-    Collected { card, events: log.events.clone(), runs: Vec::new(), details: CardDetails::default() }
+    CollectedCard { card, events: log.events.clone(), runs: Vec::new(), details: CardDetails::default() }
 }
 
-impl Collected {
-    fn add(&mut self, log: &Log, source: &str, number: usize) {
+impl CollectedCard {
+    fn add(&mut self, log: &CardLog, source: &str, number: usize) {
         self.details.add_noted(&log.condition);
         details::add_log(&mut self.details, &Value::Object(log.other.clone()));
         let session = session_of(&format!("{} {number}", self.card.id));

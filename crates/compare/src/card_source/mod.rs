@@ -10,18 +10,18 @@ pub use named::{no_card, set_apart, the_one};
 use crate::details;
 use cardscope_import::verb as import;
 use cardscope_model::archived::{StoredCard, SummaryRow};
-use cardscope_model::card::Event;
+use cardscope_model::card::CardEvent;
 use cardscope_model::card_details::CardDetails;
-use cardscope_model::comparison::Entry;
+use cardscope_model::comparison::ComparedEntry;
 use cardscope_model::run::CardRun;
 use cardscope_model::test_name::TestName;
 use cardscope_session::archive_access::open_to_read;
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::not_cards::{NotCard, not_cards};
 use cardscope_session::spreads;
-use cardscope_statistics::usual::Table;
+use cardscope_statistics::usual::SpreadTable;
 use cardscope_store::{Archive, ArchiveError};
-use collected::{Collected, Gathered, Origin};
+use collected::{CollectedCard, GatheredCards, LogOrigin};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 pub struct CardSource {
     /// `None` where nothing was ever stored.
     archive: Option<Archive>,
-    collected: Vec<Collected>,
+    collected: Vec<CollectedCard>,
     /// Files that were looked into, with the ids of their cards.
     taken: Vec<(PathBuf, Vec<String>)>,
     /// What of the archive is no card, once that was asked.
@@ -60,11 +60,11 @@ impl CardSource {
     }
 
     /// How much runs vary: what ships with the program, and what the archive's series add to it.
-    pub(crate) fn spreads(&mut self) -> Result<Table> {
+    pub(crate) fn spreads(&mut self) -> Result<SpreadTable> {
         self.not_cards()?;
         match (&mut self.archive, &self.not_cards) {
             (Some(archive), Some(not_cards)) => spreads::without(archive, not_cards),
-            _ => Ok(Table::shipped().clone()),
+            _ => Ok(SpreadTable::shipped().clone()),
         }
     }
 
@@ -96,8 +96,9 @@ impl CardSource {
     }
 
     /// Collected cards that are none of these: who took the report of one in has it himself.
-    fn besides(&self, own: &[StoredCard], wanted: impl Fn(&Collected) -> bool) -> Vec<StoredCard> {
-        let is_own = |c: &Collected| own.iter().any(|card| card.title.eq_ignore_ascii_case(&c.card.title));
+    fn besides(&self, own: &[StoredCard], wanted: impl Fn(&CollectedCard) -> bool) -> Vec<StoredCard> {
+        let is_own =
+            |c: &CollectedCard| own.iter().any(|card| card.title.eq_ignore_ascii_case(&c.card.title));
         self.collected.iter().filter(|c| wanted(c) && !is_own(c)).map(|c| c.card.clone()).collect()
     }
 
@@ -158,7 +159,7 @@ impl CardSource {
     }
 
     /// What is known beside their figures of the cards of a comparison; a card of which nothing is known is not among them.
-    pub(crate) fn details(&mut self, entries: &[Entry]) -> Result<BTreeMap<String, CardDetails>> {
+    pub(crate) fn details(&mut self, entries: &[ComparedEntry]) -> Result<BTreeMap<String, CardDetails>> {
         let mut all = BTreeMap::new();
         for entry in entries {
             if !all.contains_key(&entry.card_id) {
@@ -177,7 +178,7 @@ impl CardSource {
     }
 
     /// What happened to a card.
-    pub(crate) fn events(&mut self, card: &str) -> Result<Vec<Event>> {
+    pub(crate) fn events(&mut self, card: &str) -> Result<Vec<CardEvent>> {
         if let Some(collected) = self.collected.iter().find(|c| c.card.id == card) {
             return Ok(collected.events.clone());
         }
@@ -192,13 +193,13 @@ pub fn builtin() -> Result<Vec<StoredCard>> {
 }
 
 /// The cards whose logs are in a file; of an archive, in each that is packed in it.
-fn cards_in(path: &Path) -> Result<Vec<Collected>> {
+fn cards_in(path: &Path) -> Result<Vec<CollectedCard>> {
     let file = path.display().to_string();
-    let mut gathered = Gathered::default();
+    let mut gathered = GatheredCards::default();
     for found in import::logs_of(path)? {
         let part = if found.member.is_empty() { String::new() } else { format!("/{}", found.member) };
         let source = format!("{file}{part}");
-        let origin = Origin { file: &file, part: &part, source: &source, title: found.title.as_deref() };
+        let origin = LogOrigin { file: &file, part: &part, source: &source, title: found.title.as_deref() };
         gathered.add(&origin, &found.logs);
     }
     Ok(gathered.cards)

@@ -55,14 +55,14 @@ fn what_is_in_no_archive_is_summed_up_as_an_archive_does() {
     std::fs::write(&file, table).unwrap();
     source.take_file(&file).unwrap();
     let place = folder.path().join("archive.sqlite");
-    let request = import::Request {
+    let request = import::ImportRequest {
         files: vec![file],
         archive: ArchiveAt { archive: Some(place.clone()) },
-        ..import::Request::default()
+        ..import::ImportRequest::default()
     };
     import::import(
         &request,
-        &cardscope_engine::interrupt::Interrupt::default(),
+        &cardscope_engine::interrupt::InterruptFlag::default(),
         &mut cardscope_engine::event::Silent,
     )
     .unwrap();

@@ -1,14 +1,16 @@
 //! Bars of a comparison: a figure of each card, every run of one card (as a published comparison draws them), places of an order.
 
 use crate::page::comparison::words;
-use crate::page::comparison::words::Measure;
+use crate::page::comparison::words::RunMeasure;
 use crate::page::ranking;
-use cardscope_model::comparison::{ComparedTest, Comparison, Entry, Spread};
+use cardscope_model::comparison::{ComparedEntry, ComparedTest, Comparison, Spread};
 use cardscope_model::ranking::{RankedBy, RankedCard, Ranking};
 use cardscope_model::statistics::distinct;
-use cardscope_model::test_name::Order;
+use cardscope_model::test_name::IoOrder;
 use cardscope_model::units::three_digits as speed;
-use cardscope_page::chart::{Bar, Bars, Caption, Chart, Group, Kind, Limit, MB_S, POINTS, bar_chart};
+use cardscope_page::chart::{
+    BarGroup, BarGroups, Chart, ChartBar, ChartCaption, ChartKind, LimitLine, MB_S, POINTS, bar_chart,
+};
 
 /// What the whiskers and the ticks are.
 const CI95: &str = "whiskers: 95 % interval of the mean, ticks: single runs";
@@ -17,70 +19,76 @@ const CI95: &str = "whiskers: 95 % interval of the mean, ticks: single runs";
 const NEAR: f64 = 2.0;
 
 /// One figure of each card, test by test; `None` where nothing was measured.
-pub fn by_card(comparison: &Comparison, measure: Measure) -> Option<Chart> {
+pub fn by_card(comparison: &Comparison, measure: RunMeasure) -> Option<Chart> {
     let bar = |(of, spread): (usize, &Option<Spread>)| {
         let spread = spread.as_ref()?;
-        let interval = spread.ci95.filter(|_| measure == Measure::Average);
-        let measures = Some(Measure::ALL.map(|measure| measure.of(spread)));
-        Some(Bar { of, value: measure.of(spread), interval, runs: spread.runs.clone(), measures })
+        let interval = spread.ci95.filter(|_| measure == RunMeasure::Average);
+        let measures = Some(RunMeasure::ALL.map(|measure| measure.of(spread)));
+        Some(ChartBar { of, value: measure.of(spread), interval, runs: spread.runs.clone(), measures })
     };
     let buses = buses(comparison);
-    let groups = comparison.tests.iter().map(|test| Group {
+    let groups = comparison.tests.iter().map(|test| BarGroup {
         name: words::test(test),
         bars: test.spreads.iter().enumerate().filter_map(bar).collect(),
         limits: limits(&buses, test),
-        ..Group::default()
+        ..BarGroup::default()
     });
-    let interval = if measure == Measure::Average { CI95 } else { "ticks: single runs" };
+    let interval = if measure == RunMeasure::Average { CI95 } else { "ticks: single runs" };
     let names = comparison.entries.iter().map(|entry| entry.name.clone()).collect();
     bar_chart(
         &format!("{} of the runs", measure.word()),
-        Caption::new(MB_S, words::runs(comparison), interval, words::common_setting(comparison)),
-        Bars { unit: "MB/s".into(), names, groups: groups.collect(), are_rivals: comparison.by.is_none() },
+        ChartCaption::new(MB_S, words::runs(comparison), interval, words::common_setting(comparison)),
+        BarGroups {
+            unit: "MB/s".into(),
+            names,
+            groups: groups.collect(),
+            are_rivals: comparison.by.is_none(),
+        },
     )
 }
 
 /// What the buses of the entries carry, the slowest first, each once; none where that of an entry is unknown, whose bar a
 /// line of the others would cross.
-fn buses(comparison: &Comparison) -> Vec<Limit> {
-    let bus = |entry: &Entry| {
+fn buses(comparison: &Comparison) -> Vec<LimitLine> {
+    let bus = |entry: &ComparedEntry| {
         let value = entry.bus_ceiling_mb_s()?;
         let mode = entry.settings.first()?.value("bus_mode")?;
         let mode = if mode.ends_with("MB/s") { "bus".to_owned() } else { mode };
-        Some(Limit { value, name: format!("{mode}: {} MB/s", speed(value)) })
+        Some(LimitLine { value, name: format!("{mode}: {} MB/s", speed(value)) })
     };
-    let known: Option<Vec<Limit>> = comparison.entries.iter().map(bus).collect();
+    let known: Option<Vec<LimitLine>> = comparison.entries.iter().map(bus).collect();
     let mut buses = distinct(known.unwrap_or_default());
     buses.sort_by(|a, b| a.value.total_cmp(&b.value));
     buses
 }
 
 /// Lines of a test that can fill a bus, and comes near it: far beyond all bars a line would only make these short.
-fn limits(buses: &[Limit], test: &ComparedTest) -> Vec<Limit> {
+fn limits(buses: &[LimitLine], test: &ComparedTest) -> Vec<LimitLine> {
     let fastest = test.spreads.iter().flatten().map(|spread| spread.best).fold(0.0, f64::max);
-    let near = |bus: &&Limit| bus.value < NEAR * fastest;
-    let fills = test.test.pattern.order == Order::Sequential;
+    let near = |bus: &&LimitLine| bus.value < NEAR * fastest;
+    let fills = test.test.pattern.order == IoOrder::Sequential;
     buses.iter().filter(|bus| fills && near(bus)).cloned().collect()
 }
 
 /// The averages of one card that is compared with none: tests of one pattern and direction beside each other, by their queues;
 /// `None` where it was not measured.
 pub fn by_queue(comparison: &Comparison) -> Option<Chart> {
-    let Chart { title, caption, kind: Kind::Bars(by_test) } = by_card(comparison, Measure::Average)? else {
+    let Chart { title, caption, kind: ChartKind::Bars(by_test) } = by_card(comparison, RunMeasure::Average)?
+    else {
         return None;
     };
-    let mut bars = Bars { unit: by_test.unit, ..Bars::default() };
+    let mut bars = BarGroups { unit: by_test.unit, ..BarGroups::default() };
     for (test, one) in by_test.groups.iter().filter_map(|one| Some((test_of(comparison, &one.name)?, one))) {
         let pattern = test.test.pattern;
         let queue = pattern.parallelism();
         let queue = test.step.as_ref().map_or_else(|| queue.clone(), |step| format!("{queue} ({step})"));
         let of = position(&mut bars.names, |known| *known == queue, || queue.clone());
         let name = format!("{} {}", pattern.access(), test.test.op);
-        let new = || Group { name: name.clone(), limits: one.limits.clone(), ..Group::default() };
+        let new = || BarGroup { name: name.clone(), limits: one.limits.clone(), ..BarGroup::default() };
         let group = position(&mut bars.groups, |known| known.name == name, new);
-        bars.groups[group].bars.extend(one.bars.iter().map(|bar| Bar { of, ..bar.clone() }));
+        bars.groups[group].bars.extend(one.bars.iter().map(|bar| ChartBar { of, ..bar.clone() }));
     }
-    Some(Chart { title, caption, kind: Kind::Bars(bars) })
+    Some(Chart { title, caption, kind: ChartKind::Bars(bars) })
 }
 
 fn test_of<'a>(comparison: &'a Comparison, name: &str) -> Option<&'a ComparedTest> {
@@ -100,20 +108,21 @@ pub fn by_run(comparison: &Comparison, entry: usize) -> Option<Chart> {
     let card = comparison.entries.get(entry)?;
     let group = |test: &ComparedTest| {
         let runs = &test.spreads.get(entry)?.as_ref()?.runs;
-        let bars = runs.iter().enumerate().map(|(of, value)| Bar { of, value: *value, ..Bar::default() });
-        Some(Group { name: words::test(test), bars: bars.collect(), ..Group::default() })
+        let bars =
+            runs.iter().enumerate().map(|(of, value)| ChartBar { of, value: *value, ..ChartBar::default() });
+        Some(BarGroup { name: words::test(test), bars: bars.collect(), ..BarGroup::default() })
     };
-    let groups: Vec<Group> = comparison.tests.iter().filter_map(group).collect();
+    let groups: Vec<BarGroup> = comparison.tests.iter().filter_map(group).collect();
     let runs = groups.iter().map(|group| group.bars.len()).max().unwrap_or(0);
     let settings: Vec<String> = card.settings.iter().map(words::setting).collect();
     bar_chart(
         &format!("Every run of {}", card.name),
-        Caption::new(MB_S, words::amount(card), "no interval: single runs", settings.join(" | ")),
-        Bars {
+        ChartCaption::new(MB_S, words::amount(card), "no interval: single runs", settings.join(" | ")),
+        BarGroups {
             unit: "MB/s".into(),
             names: (1..=runs).map(|run| format!("Run {run}")).collect(),
             groups,
-            ..Bars::default()
+            ..BarGroups::default()
         },
     )
 }
@@ -124,11 +133,11 @@ const MOST_PLACES: usize = 60;
 /// The places of an order, the first ones of very many.
 pub fn by_place(ranking: &Ranking) -> Option<Chart> {
     let places = &ranking.places[..ranking.places.len().min(MOST_PLACES)];
-    let bars = places.iter().enumerate().map(|(of, place)| Bar {
+    let bars = places.iter().enumerate().map(|(of, place)| ChartBar {
         of,
         value: place.value,
         interval: place.ci95,
-        ..Bar::default()
+        ..ChartBar::default()
     });
     let names = places.iter().map(|p| format!("{}  {}", p.placement.place, p.entry.name));
     let (unit, name) = match &ranking.by {
@@ -137,24 +146,24 @@ pub fn by_place(ranking: &Ranking) -> Option<Chart> {
     };
     bar_chart(
         &ranking::title(ranking),
-        Caption::new(
+        ChartCaption::new(
             if unit == POINTS { "points of 100" } else { MB_S },
             words::runs_each(places.iter().map(|p| p.entry.runs)),
             "whiskers: 95 % interval",
             condition_of(ranking, places),
         ),
-        Bars {
+        BarGroups {
             unit: unit.into(),
             names: names.collect(),
-            groups: vec![Group { name, bars: bars.collect(), ..Group::default() }],
-            ..Bars::default()
+            groups: vec![BarGroup { name, bars: bars.collect(), ..BarGroup::default() }],
+            ..BarGroups::default()
         },
     )
 }
 
 /// The host, what all cards have in common of how they were measured, and how many are not drawn.
 fn condition_of(ranking: &Ranking, places: &[RankedCard]) -> String {
-    let entries: Vec<&Entry> = places.iter().map(|place| &place.entry).collect();
+    let entries: Vec<&ComparedEntry> = places.iter().map(|place| &place.entry).collect();
     let more = ranking.places.len() - places.len();
     let parts = [
         ranking.on.as_ref().map(|host| format!("on {host}")),
@@ -167,13 +176,13 @@ fn condition_of(ranking: &Ranking, places: &[RankedCard]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::condition::Origin;
+    use cardscope_model::condition::ConditionOrigin;
     use cardscope_testkit::samples as sample;
 
     #[test]
     fn a_card_alone_has_its_tests_beside_each_other_and_not_its_name_at_each_of_them() {
         let chart = by_queue(&sample::comparison(1, 3, 4)).unwrap();
-        let Kind::Bars(bars) = chart.kind else { panic!("bars") };
+        let ChartKind::Bars(bars) = chart.kind else { panic!("bars") };
         assert_eq!(bars.groups.iter().map(|group| group.bars.len()).sum::<usize>(), 4, "{bars:?}");
         assert!(bars.names.iter().all(|name| name.starts_with('Q')), "{:?}", bars.names);
         assert!(bars.groups.iter().all(|group| group.bars.iter().all(|bar| bar.measures.is_some())));
@@ -183,17 +192,22 @@ mod tests {
     fn a_sequential_test_has_a_line_where_the_bus_ends_unless_it_lies_far_beyond_the_bars() {
         let lines = |mode: &str, share: f64| {
             let mut two = sample::comparison(2, 3, 12);
-            let set = |entry: &mut Entry| {
-                entry.settings.iter_mut().for_each(|s| s.condition.set("bus_mode", mode, Origin::Stated));
+            let set = |entry: &mut ComparedEntry| {
+                entry
+                    .settings
+                    .iter_mut()
+                    .for_each(|s| s.condition.set("bus_mode", mode, ConditionOrigin::Stated));
             };
             two.entries.iter_mut().for_each(set);
-            let is_sequential = |test: &ComparedTest| test.test.pattern.order == Order::Sequential;
+            let is_sequential = |test: &ComparedTest| test.test.pattern.order == IoOrder::Sequential;
             for spread in
                 two.tests.iter_mut().filter(|t| is_sequential(t)).flat_map(|t| t.spreads.iter_mut().flatten())
             {
                 spread.best = share * 50.0;
             }
-            let Kind::Bars(bars) = by_card(&two, Measure::Average).unwrap().kind else { panic!("bars") };
+            let ChartKind::Bars(bars) = by_card(&two, RunMeasure::Average).unwrap().kind else {
+                panic!("bars")
+            };
             let of = |sequential: bool| {
                 let groups = bars
                     .groups
@@ -208,8 +222,8 @@ mod tests {
         assert_eq!(lines("SDR50", 0.9), ["SDR50: 50.0 MB/s"]);
         assert!(lines("SDR50", 0.4).is_empty() && lines("unheard of", 0.9).is_empty());
         let mut one_known = sample::comparison(2, 3, 12);
-        one_known.entries[0].settings[0].condition.set("bus_mode", "SDR50", Origin::Stated);
-        one_known.entries[1].settings[0].condition.set("bus_mode", "unheard of", Origin::Stated);
+        one_known.entries[0].settings[0].condition.set("bus_mode", "SDR50", ConditionOrigin::Stated);
+        one_known.entries[1].settings[0].condition.set("bus_mode", "unheard of", ConditionOrigin::Stated);
         assert!(buses(&one_known).is_empty(), "a line of one bus is nothing to a card on another");
     }
 

@@ -1,6 +1,6 @@
 //! What is known of a card beside its figures, in the words of every output: its controller, link, temperatures and flash.
 
-use cardscope_model::card_details::{CardDetails, Temperatures};
+use cardscope_model::card_details::{CardDetails, CardTemperatures};
 use cardscope_page::figure::sentence;
 use cardscope_page::properties;
 
@@ -28,14 +28,14 @@ pub(crate) fn heat(details: &CardDetails) -> Vec<String> {
 
 /// The same as facts, with a name for each cooling.
 pub(crate) fn heat_by_cooling(details: &CardDetails) -> Vec<(String, String)> {
-    let fact = |heat: &Temperatures| {
+    let fact = |heat: &CardTemperatures| {
         let how = heat.cooling.as_ref().map_or(String::new(), |cooling| format!(", {cooling} cooling"));
         (format!("temperature{how}"), ends(heat))
     };
     details.temperatures.iter().map(fact).collect()
 }
 
-fn ends(heat: &Temperatures) -> String {
+fn ends(heat: &CardTemperatures) -> String {
     match (heat.idle_c, heat.peak_c) {
         (Some(idle), Some(peak)) => format!("idle {}, peak {}", degrees(idle), degrees(peak)),
         (Some(only), None) => format!("idle {}", degrees(only)),
@@ -43,7 +43,7 @@ fn ends(heat: &Temperatures) -> String {
     }
 }
 
-fn temperature(heat: &Temperatures) -> String {
+fn temperature(heat: &CardTemperatures) -> String {
     let what = ends(heat);
     match &heat.cooling {
         Some(cooling) => format!("{what} ({cooling} cooling)"),
@@ -63,7 +63,7 @@ mod tests {
     fn temperatures_of_a_card_are_a_sentence_for_each_cooling() {
         let heat_of = |cooling: Option<&str>, idle_c, peak_c| {
             let cooling = cooling.map(str::to_owned);
-            let temperatures = vec![Temperatures { cooling, idle_c, peak_c }];
+            let temperatures = vec![CardTemperatures { cooling, idle_c, peak_c }];
             heat(&CardDetails { temperatures, ..CardDetails::default() }).remove(0)
         };
         assert_eq!(heat_of(None, Some(45.0), Some(82.0)), "Idle 45 °C, peak 82 °C.");

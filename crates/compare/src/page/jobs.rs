@@ -1,15 +1,15 @@
 //! `jobs` as text: the list, and one job explained.
 
-use cardscope_model::job::{Demand, Figure, Job, Work};
+use cardscope_model::job::{Figure, Job, JobDemand, JobWork};
 use cardscope_page::figure::{duration, in_a_line, sentence, trimmed};
 use cardscope_page::tree::table::Table;
-use cardscope_page::tree::{Block, Page, fact};
+use cardscope_page::tree::{Page, PageBlock, fact};
 
 /// The list.
 pub fn list(jobs: &[Job]) -> Page {
     let mut page = Page::plain(format!("{} jobs that cards are ranked for.", jobs.len()));
     let table = Table::of(jobs, &[("job", &|j| j.name.clone()), ("description", &|j| j.title.clone())]);
-    page.add("", [Block::Table(table.left_aligned(["description"]))]);
+    page.add("", [PageBlock::Table(table.left_aligned(["description"]))]);
     page.step("Explain one:", Some("cardscope jobs NAME".to_owned()));
     page.step("Rank cards for one:", Some("cardscope rank --for NAME".to_owned()));
     page
@@ -18,18 +18,18 @@ pub fn list(jobs: &[Job]) -> Page {
 /// One job.
 pub fn page(job: &Job) -> Page {
     let mut page = Page::plain(in_a_line(&format!("{}: {}", job.name, job.title)));
-    page.add("", [Block::Facts(vec![fact("source", &job.source)])]);
+    page.add("", [PageBlock::Facts(vec![fact("source", &job.source)])]);
     let weights: f64 = job.work.iter().map(|work| work.weight).sum();
     for work in &job.work {
         let share = trimmed(100.0 * work.weight / weights, 0);
-        page.add(sentence(&work.what).trim_end_matches('.'), [Block::Facts(facts(work, &share))]);
+        page.add(sentence(&work.what).trim_end_matches('.'), [PageBlock::Facts(facts(work, &share))]);
     }
-    page.add("What a card must reach", [Block::Lines(job.demand.iter().map(demand).collect())]);
+    page.add("What a card must reach", [PageBlock::Lines(job.demand.iter().map(demand).collect())]);
     page.step("Rank cards for it:", Some(format!("cardscope rank --for {}", job.name)));
     page
 }
 
-fn facts(work: &Work, share: &str) -> Vec<(String, String)> {
+fn facts(work: &JobWork, share: &str) -> Vec<(String, String)> {
     let asks = work.amounts().into_iter().filter(|(_, amount)| *amount > 0.0);
     let asks = asks.map(|(figure, amount)| fact(figure.words().0, counted(figure, amount)));
     let limit = work.other_side_mb_s.map(|mb_s| fact("limited to", format!("{} MB/s", trimmed(mb_s, 1))));
@@ -51,7 +51,7 @@ fn counted(figure: Figure, amount: f64) -> String {
     }
 }
 
-fn demand(demand: &Demand) -> String {
+fn demand(demand: &JobDemand) -> String {
     let (words, unit) = demand.figure.words();
     let least = demand.least.map(|least| format!("at least {} {unit}", trimmed(least, 2)));
     let most = demand.most.map(|most| format!("at most {} {unit}", trimmed(most, 2)));

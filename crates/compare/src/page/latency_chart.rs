@@ -1,10 +1,10 @@
 //! How long single I/Os took: the share that took longer, over time, both by powers of ten, so that the rare long ones
 //! show that people wait for.
 
-use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
-use cardscope_model::histogram::Histogram;
-use cardscope_model::publication::Latencies;
-use cardscope_page::chart::{Caption, Chart};
+use cardscope_model::card_map::plot::{AxisScale, Plot, PlotAxis, PlotSeries};
+use cardscope_model::histogram::LatencyHistogram;
+use cardscope_model::publication::TestLatencies;
+use cardscope_page::chart::{Chart, ChartCaption};
 use cardscope_page::figure::{count, test_of};
 
 /// Points for each power of ten of the share; the curve is smooth with these.
@@ -15,21 +15,21 @@ pub const MOST_CURVES: usize = 6;
 
 /// The distributions as curves; `None` where nothing was timed. Where they were not all measured under one condition, each
 /// names its own.
-pub fn chart(title: &str, all: &[&Latencies]) -> Option<Chart> {
-    let all: Vec<&&Latencies> = all.iter().filter(|l| l.histogram.count() > 0).collect();
+pub fn chart(title: &str, all: &[&TestLatencies]) -> Option<Chart> {
+    let all: Vec<&&TestLatencies> = all.iter().filter(|l| l.histogram.count() > 0).collect();
     let timed = &all[..all.len().min(MOST_CURVES)];
     let first = timed.first()?;
     let runs = timed.iter().map(|l| l.runs).max().unwrap_or_default();
     let alike = timed.iter().all(|l| l.entry == first.entry);
-    let name = |l: &Latencies| {
+    let name = |l: &TestLatencies| {
         let test = test_of(l.test, l.step.as_deref());
         if alike { test } else { format!("{test} · {}", named(l)) }
     };
-    let series = timed.iter().map(|l| Series { name: name(l), points: longer(&l.histogram) }).collect();
+    let series = timed.iter().map(|l| PlotSeries { name: name(l), points: longer(&l.histogram) }).collect();
     let condition = if alike { first.condition.as_str() } else { "conditions differ" };
     let more = all.len() - timed.len();
     let more = if more > 0 { format!(" · {more} more not drawn") } else { String::new() };
-    let caption = Caption::new(
+    let caption = ChartCaption::new(
         "% of all I/Os that took longer than a time in µs",
         format!("up to {}", count(runs, "run")),
         "no interval: all I/Os counted",
@@ -37,8 +37,8 @@ pub fn chart(title: &str, all: &[&Latencies]) -> Option<Chart> {
     );
     let plot = Plot {
         title: title.to_owned(),
-        x: Axis::new("time of an I/O", "µs", Scale::Log10),
-        y: Axis::new("took longer", "%", Scale::Log10),
+        x: PlotAxis::new("time of an I/O", "µs", AxisScale::Log10),
+        y: PlotAxis::new("took longer", "%", AxisScale::Log10),
         series,
         marks: Vec::new(),
     };
@@ -46,12 +46,12 @@ pub fn chart(title: &str, all: &[&Latencies]) -> Option<Chart> {
 }
 
 /// What tells a curve from another one of the same test.
-fn named(latencies: &Latencies) -> &str {
+fn named(latencies: &TestLatencies) -> &str {
     if latencies.condition.is_empty() { &latencies.entry } else { &latencies.condition }
 }
 
 /// The share in percent that took longer, from all I/Os down to the longest one; times in µs.
-fn longer(histogram: &Histogram) -> Vec<(f64, f64)> {
+fn longer(histogram: &LatencyHistogram) -> Vec<(f64, f64)> {
     let us = |nanos: u64| (nanos as f64 / 1e3).max(1e-3);
     let ios = histogram.count() as f64;
     let steps = (ios.log10().max(0.0) * f64::from(PER_DECADE)).ceil() as u32;
@@ -69,21 +69,21 @@ fn longer(histogram: &Histogram) -> Vec<(f64, f64)> {
 mod tests {
     use super::*;
 
-    fn latencies(test: &str, entry: &str) -> Latencies {
-        let mut histogram = Histogram::default();
+    fn latencies(test: &str, entry: &str) -> TestLatencies {
+        let mut histogram = LatencyHistogram::default();
         (0..100).for_each(|i| histogram.record(200_000 + i * 10));
         let (entry, condition) = (format!("A · cooling {entry}"), format!("cooling {entry}"));
-        Latencies { test: test.parse().unwrap(), step: None, runs: 3, entry, condition, histogram }
+        TestLatencies { test: test.parse().unwrap(), step: None, runs: 3, entry, condition, histogram }
     }
 
     #[test]
     fn curves_of_two_coolings_name_theirs_and_what_is_not_drawn_is_counted() {
         let tests = ["SEQ1M Q8T1 read", "SEQ1M Q1T1 read", "RND4K Q32T1 read", "RND4K Q1T1 read"];
-        let all: Vec<Latencies> =
+        let all: Vec<TestLatencies> =
             ["active", "passive"].iter().flat_map(|c| tests.map(|test| latencies(test, c))).collect();
         let drawn = chart("How long reads took", &all.iter().collect::<Vec<_>>()).unwrap();
         assert_eq!(drawn.caption.condition, "conditions differ · 2 more not drawn");
-        let cardscope_page::chart::Kind::Lines(lines) = drawn.kind else { panic!("curves") };
+        let cardscope_page::chart::ChartKind::Lines(lines) = drawn.kind else { panic!("curves") };
         assert_eq!(lines.plot.series.len(), MOST_CURVES);
         assert_eq!(lines.plot.series[4].name, "SEQ1M Q8T1 read · cooling passive");
         let alike = chart("How long reads took", &all[..4].iter().collect::<Vec<_>>()).unwrap();
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn a_card_with_one_long_stall_shows_it_at_the_foot_of_its_curve() {
-        let mut histogram = Histogram::default();
+        let mut histogram = LatencyHistogram::default();
         (0..9999).for_each(|i| histogram.record(200_000 + i * 10));
         histogram.record(900_000_000);
         let curve = longer(&histogram);

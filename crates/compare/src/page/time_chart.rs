@@ -1,10 +1,10 @@
 //! Speed and temperature over time: of a test over its runs, and of a long run.
 
-use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
+use cardscope_model::card_map::plot::{AxisScale, Plot, PlotAxis, PlotSeries};
 use cardscope_model::publication::TestSeries;
-use cardscope_model::series::Bucket;
+use cardscope_model::series::SeriesBucket;
 use cardscope_model::statistics::median;
-use cardscope_page::chart::{Caption, Chart, Lines, MB_S, second_axis};
+use cardscope_page::chart::{Chart, ChartCaption, LineChart, MB_S, second_axis};
 use cardscope_page::figure::{count, test_of};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ const POINTS: usize = 80;
 
 /// What several runs of one test were at in each second: the median run, the slowest and the fastest.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Together {
+pub struct CombinedRuns {
     /// Median speed by second, in MB/s.
     pub median: Vec<(f64, f64)>,
     /// Slowest and fastest run by second, in MB/s.
@@ -24,7 +24,7 @@ pub struct Together {
     pub runs: u32,
 }
 
-impl Together {
+impl CombinedRuns {
     /// The slowest second of all runs in MB/s.
     pub fn slowest(&self) -> Option<f64> {
         self.band.iter().map(|(_, [low, _])| *low).reduce(f64::min)
@@ -45,14 +45,14 @@ impl Together {
 }
 
 /// Runs of one test of one entry laid over each other, with at most so many points. A run of several loops is one run.
-pub fn together(series: &[&TestSeries], points: usize) -> Together {
-    let mut seconds: BTreeMap<u32, Vec<&Bucket>> = BTreeMap::new();
+pub fn together(series: &[&TestSeries], points: usize) -> CombinedRuns {
+    let mut seconds: BTreeMap<u32, Vec<&SeriesBucket>> = BTreeMap::new();
     for second in series.iter().flat_map(|one| &one.seconds) {
         seconds.entry(second.at_s).or_default().push(second);
     }
-    let all: Vec<(&u32, &Vec<&Bucket>)> = seconds.iter().collect();
+    let all: Vec<(&u32, &Vec<&SeriesBucket>)> = seconds.iter().collect();
     let runs: BTreeSet<u32> = series.iter().map(|one| one.run).collect();
-    let mut out = Together { runs: runs.len() as u32, ..Together::default() };
+    let mut out = CombinedRuns { runs: runs.len() as u32, ..CombinedRuns::default() };
     for part in all.chunks(all.len().div_ceil(points.max(1)).max(1)) {
         let Some((at, _)) = part.last() else { continue };
         let at = f64::from(**at);
@@ -82,16 +82,16 @@ pub fn of_test(series: &[&TestSeries]) -> Option<Chart> {
     let name = if several { "median of the runs" } else { "speed" };
     let plot = Plot {
         title: format!("Speed over time, {}", test_of(first.test, first.step.as_deref())),
-        x: Axis::new("time", "s", Scale::Linear),
-        y: Axis::new("speed", "MB/s", Scale::Linear),
-        series: vec![Series { name: name.into(), points: together.median }],
+        x: PlotAxis::new("time", "s", AxisScale::Linear),
+        y: PlotAxis::new("speed", "MB/s", AxisScale::Linear),
+        series: vec![PlotSeries { name: name.into(), points: together.median }],
         marks: Vec::new(),
     };
-    let celsius = Series { name: "temperature".into(), points: together.celsius };
+    let celsius = PlotSeries { name: "temperature".into(), points: together.celsius };
     let shaded = if several { "shaded: slowest to fastest run" } else { "" };
-    let caption = Caption::new(MB_S, count(together.runs, "run"), shaded, first.condition.clone());
+    let caption = ChartCaption::new(MB_S, count(together.runs, "run"), shaded, first.condition.clone());
     let band = if several { together.band } else { Vec::new() };
-    Some(Chart::lines(Lines { plot, band, second: second_axis(vec![celsius]) }, caption))
+    Some(Chart::lines(LineChart { plot, band, second: second_axis(vec![celsius]) }, caption))
 }
 
 #[cfg(test)]

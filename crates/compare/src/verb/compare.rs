@@ -2,11 +2,11 @@
 //! the document of it.
 
 use crate::card_source::{CardSource, set_apart, the_one};
-use crate::judge::comparison::{AGE, Column, Division, columns, comparison};
+use crate::judge::comparison::{AGE, ComparedColumn, RunDivision, columns, comparison};
 use cardscope_model::archived::StoredCard;
 use cardscope_model::comparison::Comparison;
 use cardscope_model::run::CardRun;
-use cardscope_model::setting::{Setting, Wanted};
+use cardscope_model::setting::{Setting, WantedSetting};
 use cardscope_model::statistics::distinct;
 use cardscope_model::test_name::TestName;
 use cardscope_session::error::{Failure, Result};
@@ -22,10 +22,10 @@ const MOST_COLUMNS: usize = 200;
 #[command(mut_arg("archive", |archive| archive.help(
     "Archive to read from: a file, or postgres://... [default: in the XDG data folder]"
 )))]
-pub struct Choice {
+pub struct MeasurementChoice {
     /// Only measurements under this condition, e.g. cooling=active, recipe=cdm_fio, size=1GiB (repeatable)
-    #[arg(long = "condition", value_name = "WORD=VALUE", value_parser = Wanted::parse)]
-    pub settings: Vec<Wanted>,
+    #[arg(long = "condition", value_name = "WORD=VALUE", value_parser = WantedSetting::parse)]
+    pub settings: Vec<WantedSetting>,
     /// Only this test, e.g. "RND4K Q1T1 write" (repeatable)
     #[arg(id = "test", long = "test", value_name = "TEST")]
     pub tests: Vec<TestName>,
@@ -37,7 +37,7 @@ pub struct Choice {
     pub archive: ArchiveAt,
 }
 
-impl Choice {
+impl MeasurementChoice {
     /// Whether a setting is one that is meant.
     pub(crate) fn is_met_by(&self, setting: &Setting) -> bool {
         self.settings.iter().all(|wanted| wanted.is_met_by(setting))
@@ -56,13 +56,13 @@ impl Choice {
 /// each. Other differences are listed, too. The cards of five published reports are
 /// built in (`cardscope archive cards --builtin`).
 #[derive(Debug, Clone, Default, Args)]
-pub struct Request {
+pub struct CompareRequest {
     /// Cards to compare [default: all of the archive]
     #[arg(value_name = "CARD")]
     pub cards: Vec<String>,
     /// Which measurements are meant.
     #[command(flatten)]
-    pub choice: Choice,
+    pub choice: MeasurementChoice,
     /// Show what each change of WORD is worth: cooling, board, reader, size, recipe, state ..., several as
     /// board,clock; or age (months)
     #[arg(long, value_name = "WORD", value_delimiter = ',', conflicts_with = "pool")]
@@ -73,14 +73,14 @@ pub struct Request {
 }
 
 /// A card, and what its settings must have.
-pub(crate) type Chosen = (StoredCard, Vec<Wanted>);
+pub(crate) type Chosen = (StoredCard, Vec<WantedSetting>);
 
 /// Compares.
 ///
 /// # Errors
 /// A refusal where a card is not known or its name is several cards', or where nothing was measured under what is asked;
 /// a failure where the archive cannot be read.
-pub fn compare(request: &Request) -> Result<Comparison> {
+pub fn compare(request: &CompareRequest) -> Result<Comparison> {
     let mut source = request.choice.open()?;
     let cards = chosen(request, &mut source)?;
     let division = division(request)?;
@@ -93,16 +93,16 @@ pub fn compare(request: &Request) -> Result<Comparison> {
 
 /// The columns that a request asks for; `None` where there are more than anybody reads, found out without reading them all.
 pub(crate) fn columns_of(
-    request: &Request,
+    request: &CompareRequest,
     cards: &[Chosen],
-    division: &Division,
+    division: &RunDivision,
     source: &mut CardSource,
-) -> Result<Option<Vec<Column>>> {
+) -> Result<Option<Vec<ComparedColumn>>> {
     let mut found = Vec::new();
     for (card, wanted) in cards {
         let runs = runs_of(request, card, wanted, source)?;
         if runs.is_empty() && !request.cards.is_empty() {
-            let Choice { settings, tests, .. } = &request.choice;
+            let MeasurementChoice { settings, tests, .. } = &request.choice;
             let selected = !(wanted.is_empty() && settings.is_empty() && tests.is_empty());
             let under = if selected { " under the selected condition" } else { "" };
             return Err(Failure::refused(format!("{:?} has no measurements{under}", card.title)));
@@ -123,9 +123,9 @@ pub(crate) fn columns_of(
 
 /// The runs of a card that have what is asked.
 fn runs_of(
-    request: &Request,
+    request: &CompareRequest,
     card: &StoredCard,
-    wanted: &[Wanted],
+    wanted: &[WantedSetting],
     source: &mut CardSource,
 ) -> Result<Vec<CardRun>> {
     let mut runs = source.measurements(std::slice::from_ref(&card.id))?;
@@ -153,30 +153,30 @@ pub(crate) fn too_many(cards: usize) -> Failure {
 ///
 /// # Errors
 /// A refusal where it names a word that nobody knows.
-pub(crate) fn division(request: &Request) -> Result<Division> {
+pub(crate) fn division(request: &CompareRequest) -> Result<RunDivision> {
     let word = |text: &String| {
         Setting::word(text).map_err(|why| Failure::refused_for(format!("--by: {why}, {AGE}"), why))
     };
     Ok(match &request.by[..] {
-        _ if request.pool => Division::Pooled,
-        [] => Division::BySetting,
-        [only] if only == AGE => Division::ByAge,
+        _ if request.pool => RunDivision::Pooled,
+        [] => RunDivision::BySetting,
+        [only] if only == AGE => RunDivision::ByAge,
         words if words.iter().any(|word| word == AGE) => {
             return Err(Failure::refused("--by age divides by months alone: name no other word beside it"));
         }
-        words => Division::By(distinct(words.iter().map(word).collect::<Result<Vec<_>>>()?)),
+        words => RunDivision::By(distinct(words.iter().map(word).collect::<Result<Vec<_>>>()?)),
     })
 }
 
 /// The cards that a request names, no two of one name; what is not a card says so in its name.
-pub(crate) fn chosen(request: &Request, source: &mut CardSource) -> Result<Vec<Chosen>> {
+pub(crate) fn chosen(request: &CompareRequest, source: &mut CardSource) -> Result<Vec<Chosen>> {
     let mut found = asked(request, source)?;
     set_apart(found.iter_mut().map(|(card, _)| card));
     source.label(found.iter_mut().map(|(card, _)| card))?;
     Ok(found)
 }
 
-fn asked(request: &Request, source: &mut CardSource) -> Result<Vec<Chosen>> {
+fn asked(request: &CompareRequest, source: &mut CardSource) -> Result<Vec<Chosen>> {
     if !request.cards.is_empty() {
         let mut found: Vec<Chosen> = Vec::new();
         for text in &request.cards {
@@ -208,7 +208,7 @@ fn named(source: &mut CardSource, text: &str) -> Result<Vec<Chosen>> {
 
 fn card(source: &mut CardSource, text: &str) -> Result<Chosen> {
     let (name, wanted) = text.split_once('@').unwrap_or((text, ""));
-    let wanted = wanted.split(',').filter(|w| !w.is_empty()).map(Wanted::parse);
+    let wanted = wanted.split(',').filter(|w| !w.is_empty()).map(WantedSetting::parse);
     let wanted = wanted.collect::<Result<Vec<_>, _>>().map_err(Failure::refused)?;
     let mut found = source.find(name)?;
     // Of a card without runs there is nothing to compare: it makes no name ambiguous.
@@ -228,20 +228,23 @@ mod tests {
         let file = file_of_cards(240);
         let archive = tempfile::NamedTempFile::new().unwrap();
         let mut source = CardSource::open(Some(archive.path()), false).unwrap();
-        let request = Request { cards: vec![file.path().to_str().unwrap().to_owned()], ..Request::default() };
+        let request = CompareRequest {
+            cards: vec![file.path().to_str().unwrap().to_owned()],
+            ..CompareRequest::default()
+        };
         let cards = chosen(&request, &mut source).unwrap();
         assert_eq!(cards.len(), 240);
         assert!(
-            columns_of(&request, &cards[..MOST_COLUMNS], &Division::BySetting, &mut source)
+            columns_of(&request, &cards[..MOST_COLUMNS], &RunDivision::BySetting, &mut source)
                 .unwrap()
                 .is_some()
         );
-        assert!(columns_of(&request, &cards, &Division::BySetting, &mut source).unwrap().is_none());
+        assert!(columns_of(&request, &cards, &RunDivision::BySetting, &mut source).unwrap().is_none());
         // What comes behind the 201st is not read: a card that has nothing would be refused.
         let mut with_an_empty_one = cards[..=MOST_COLUMNS].to_vec();
         with_an_empty_one.push((card("nobody measured it"), Vec::new()));
         assert!(
-            columns_of(&request, &with_an_empty_one, &Division::BySetting, &mut source).unwrap().is_none()
+            columns_of(&request, &with_an_empty_one, &RunDivision::BySetting, &mut source).unwrap().is_none()
         );
         assert!(too_many(240).to_string().contains("more than 200 columns"));
     }

@@ -11,7 +11,7 @@ use std::path::Path;
 ///
 /// A job is a list of workloads, the times that count as good and as poor, and what a card must reach.
 #[derive(Debug, Clone, Default, Args)]
-pub struct Request {
+pub struct JobsRequest {
     /// The job to explain: a name, or FILE.toml
     pub name: Option<String>,
 }

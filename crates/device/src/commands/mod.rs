@@ -12,9 +12,9 @@ use crate::block::BlockDevice;
 use crate::bus::bus;
 use crate::nvme;
 use crate::refused::reason;
-use crate::system::{System, number};
+use crate::system::{SystemRoots, number};
 use cardscope_model::device::Bus;
-use cardscope_sd::health::{PAGE_BYTES, Question};
+use cardscope_sd::health::{HealthQuery, PAGE_BYTES};
 use cardscope_sd::nvme::SmartLog;
 use rustix::fd::OwnedFd;
 use rustix::fs::{Dev, Mode, OFlags};
@@ -24,11 +24,11 @@ use std::time::{Duration, Instant};
 
 /// The commands by which a device can be asked something beside its I/O.
 #[derive(Debug, Default)]
-pub struct Commands {
+pub struct DeviceCommands {
     /// A command without flash, where the device has one that we may send.
-    pub ping: Option<Ping>,
+    pub ping: Option<PingCommand>,
     /// The SMART log, where the device has one that we may read.
-    pub health: Option<Health>,
+    pub health: Option<HealthCommand>,
     /// Why one of them is missing that the device would have; ready to stand as a caveat.
     pub missing: Vec<String>,
     /// True where the card was found missing, or changed for another. It tells so once only: whoever goes on may meet
@@ -39,7 +39,7 @@ pub struct Commands {
 /// The device that is asked, opened anew for each command, and known again each time: after a re-plug another card may
 /// answer to its name.
 #[derive(Debug, Clone)]
-struct Asked {
+struct ReopenedDevice {
     /// The disk, or an NVMe card's controller.
     path: PathBuf,
     /// Number behind the path; `None` where there was nothing.
@@ -49,10 +49,10 @@ struct Asked {
     sequence: Option<u64>,
 }
 
-impl Asked {
-    fn at(path: PathBuf, disk: &BlockDevice) -> Asked {
+impl ReopenedDevice {
+    fn at(path: PathBuf, disk: &BlockDevice) -> ReopenedDevice {
         let number = rustix::fs::stat(&path).ok().map(|stat| stat.st_rdev);
-        Asked { number, sequence: disk.sequence(), disk: disk.clone(), path }
+        ReopenedDevice { number, sequence: disk.sequence(), disk: disk.clone(), path }
     }
 
     /// For each question: a descriptor kept on a block device would keep its page cache, too.
@@ -79,14 +79,14 @@ impl Asked {
 
 /// A command that the controller answers by itself.
 #[derive(Debug)]
-pub struct Ping {
-    asked: Asked,
-    command: Command,
+pub struct PingCommand {
+    asked: ReopenedDevice,
+    command: CommandWords,
 }
 
 /// Which command, in which words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Command {
+enum CommandWords {
     /// Relative card address.
     SendStatus {
         rca: u16,
@@ -95,7 +95,7 @@ enum Command {
     GetFeatures,
 }
 
-impl Ping {
+impl PingCommand {
     /// Sends the command and waits for its answer; gives the time between.
     ///
     /// # Errors
@@ -105,9 +105,9 @@ impl Ping {
         let fd = self.asked.open()?;
         let start = Instant::now();
         match self.command {
-            Command::SendStatus { rca } => mmc::send_status(&fd, rca)?,
-            Command::TestUnitReady => scsi::test_unit_ready(&fd)?,
-            Command::GetFeatures => nvme::ping(&fd)?,
+            CommandWords::SendStatus { rca } => mmc::send_status(&fd, rca)?,
+            CommandWords::TestUnitReady => scsi::test_unit_ready(&fd)?,
+            CommandWords::GetFeatures => nvme::ping(&fd)?,
         }
         Ok(start.elapsed())
     }
@@ -115,20 +115,20 @@ impl Ping {
     /// The command's name.
     pub fn command(&self) -> &'static str {
         match self.command {
-            Command::SendStatus { .. } => "SD send status (CMD13)",
-            Command::TestUnitReady => "SCSI test unit ready",
-            Command::GetFeatures => "NVMe get features",
+            CommandWords::SendStatus { .. } => "SD send status (CMD13)",
+            CommandWords::TestUnitReady => "SCSI test unit ready",
+            CommandWords::GetFeatures => "NVMe get features",
         }
     }
 }
 
 /// The SMART log of an NVMe card.
 #[derive(Debug)]
-pub struct Health {
-    controller: Asked,
+pub struct HealthCommand {
+    controller: ReopenedDevice,
 }
 
-impl Health {
+impl HealthCommand {
     /// Reads it now; `None` where the card does not answer, or another one would.
     pub fn read(&self) -> Option<SmartLog> {
         let log = nvme::smart_log(&self.controller.path).ok()?;
@@ -139,13 +139,13 @@ impl Health {
 
 /// Finds out what a device (a name or path of a disk) can be asked, by asking it once. Devices without such a command
 /// (loop, virtio, network) and recorded ones answer nothing, and nothing is missing.
-pub fn commands(system: &System, device: &str) -> Commands {
-    let mut found = Commands::default();
+pub fn commands(system: &SystemRoots, device: &str) -> DeviceCommands {
+    let mut found = DeviceCommands::default();
     let Some(disk) = BlockDevice::find(system, device).map(|device| device.disk()) else { return found };
     let Some(ping) = system.is_live().then(|| ping_of(system, &disk)).flatten() else { return found };
-    if ping.command == Command::GetFeatures {
+    if ping.command == CommandWords::GetFeatures {
         match nvme::smart_log(&ping.asked.path) {
-            Ok(_) => found.health = Some(Health { controller: ping.asked.clone() }),
+            Ok(_) => found.health = Some(HealthCommand { controller: ping.asked.clone() }),
             Err(reason) => found.missing.push(format!("SMART log not read: {reason}")),
         }
     }
@@ -161,8 +161,8 @@ pub fn commands(system: &System, device: &str) -> Commands {
 ///
 /// # Errors
 /// As the kernel or the card says; `PERM` without the right to send commands, `NXIO` where the card was changed.
-pub(crate) fn sd_status(system: &System, disk: &BlockDevice) -> Result<[u8; 64], Errno> {
-    mmc::sd_status(&Asked::at(disk.path(system), disk).open()?)
+pub(crate) fn sd_status(system: &SystemRoots, disk: &BlockDevice) -> Result<[u8; 64], Errno> {
+    mmc::sd_status(&ReopenedDevice::at(disk.path(system), disk).open()?)
 }
 
 /// A card may take as long to make its page ready.
@@ -173,11 +173,11 @@ const PAGE_READY: Duration = Duration::from_secs(1);
 /// # Errors
 /// As [`sd_status`]; most cards answer with an error or not at all.
 pub(crate) fn health_page(
-    system: &System,
+    system: &SystemRoots,
     disk: &BlockDevice,
-    question: Question,
+    question: HealthQuery,
 ) -> Result<[u8; PAGE_BYTES], Errno> {
-    let asked = Asked::at(disk.path(system), disk);
+    let asked = ReopenedDevice::at(disk.path(system), disk);
     let fd = asked.open()?;
     if let Some(argument) = question.prepare {
         mmc::prepare_page(&fd, argument)?;
@@ -188,24 +188,24 @@ pub(crate) fn health_page(
     if asked.is_same() { Ok(page) } else { Err(Errno::NXIO) }
 }
 
-fn ping_of(system: &System, disk: &BlockDevice) -> Option<Ping> {
-    let at = |path| Asked::at(path, disk);
+fn ping_of(system: &SystemRoots, disk: &BlockDevice) -> Option<PingCommand> {
+    let at = |path| ReopenedDevice::at(path, disk);
     match bus(system, disk) {
         Bus::Mmc => {
             let rca = number(disk.hardware(system).join("rca")).and_then(|rca| u16::try_from(rca).ok())?;
-            Some(Ping { asked: at(disk.path(system)), command: Command::SendStatus { rca } })
+            Some(PingCommand { asked: at(disk.path(system)), command: CommandWords::SendStatus { rca } })
         }
-        Bus::Usb => Some(Ping { asked: at(disk.path(system)), command: Command::TestUnitReady }),
+        Bus::Usb => Some(PingCommand { asked: at(disk.path(system)), command: CommandWords::TestUnitReady }),
         Bus::Nvme => {
             let controller = nvme::controller_device(system, disk)?;
-            Some(Ping { asked: at(controller), command: Command::GetFeatures })
+            Some(PingCommand { asked: at(controller), command: CommandWords::GetFeatures })
         }
         // libata answers TEST UNIT READY itself, without asking the disk.
         Bus::Ata | Bus::Virtio | Bus::Loop | Bus::Nbd | Bus::Other => None,
     }
 }
 
-fn refused(ping: &Ping, errno: Errno) -> String {
+fn refused(ping: &PingCommand, errno: Errno) -> String {
     format!("{} could not be timed: {}", ping.command(), reason(errno))
 }
 
@@ -214,9 +214,9 @@ mod tests {
     use super::*;
     use crate::testing::machine;
 
-    fn ping(path: &str, command: Command) -> Ping {
+    fn ping(path: &str, command: CommandWords) -> PingCommand {
         let disk = BlockDevice { name: "none".to_owned(), dir: "/none".into(), whole: None };
-        Ping { asked: Asked::at(path.into(), &disk), command }
+        PingCommand { asked: ReopenedDevice::at(path.into(), &disk), command }
     }
 
     #[test]
@@ -245,29 +245,31 @@ mod tests {
             ",
         );
         let command = |name| ping_of(&system, &BlockDevice::named(&system, name).unwrap()).map(|p| p.command);
-        assert_eq!(command("mmcblk0"), Some(Command::SendStatus { rca: 0xaaaa }));
+        assert_eq!(command("mmcblk0"), Some(CommandWords::SendStatus { rca: 0xaaaa }));
         assert_eq!(command("mmcblk1"), None, "without its address a card is not addressed");
-        assert_eq!(command("sda"), Some(Command::TestUnitReady));
-        assert_eq!(command("nvme0n1"), Some(Command::GetFeatures));
+        assert_eq!(command("sda"), Some(CommandWords::TestUnitReady));
+        assert_eq!(command("nvme0n1"), Some(CommandWords::GetFeatures));
         assert_eq!([command("sdb"), command("vda"), command("loop0")], [None; 3]);
     }
 
     #[test]
     fn a_device_that_went_away_is_told_as_gone() {
-        let ping = ping("/dev/mmcblk99", Command::SendStatus { rca: 1 });
+        let ping = ping("/dev/mmcblk99", CommandWords::SendStatus { rca: 1 });
         assert_eq!(ping.ping(), Err(Errno::NXIO));
     }
 
     #[test]
     fn what_is_no_such_device_refuses_every_command() {
-        for command in [Command::SendStatus { rca: 1 }, Command::TestUnitReady, Command::GetFeatures] {
+        for command in
+            [CommandWords::SendStatus { rca: 1 }, CommandWords::TestUnitReady, CommandWords::GetFeatures]
+        {
             assert_eq!(ping("/dev/null", command).ping().err(), Some(Errno::NOTTY), "{command:?}");
         }
     }
 
     #[test]
     fn a_missing_right_is_told_with_what_to_do() {
-        let ping = ping("/dev/mmcblk0", Command::SendStatus { rca: 1 });
+        let ping = ping("/dev/mmcblk0", CommandWords::SendStatus { rca: 1 });
         let told = refused(&ping, Errno::PERM);
         assert!(told.contains("CMD13") && told.contains("root"), "{told}");
     }
@@ -277,12 +279,12 @@ mod tests {
         let (dir, system) = machine("sys/block/sda/diskseq = 7");
         let sequence = dir.path().join("sys/block/sda/diskseq");
         let disk = BlockDevice::named(&system, "sda").unwrap();
-        let asked = Asked::at("/dev/null".into(), &disk);
+        let asked = ReopenedDevice::at("/dev/null".into(), &disk);
         assert!(asked.open().is_ok());
         std::fs::write(&sequence, "8\n").unwrap();
         assert_eq!(asked.open().map(drop), Err(Errno::NXIO), "it came anew");
         std::fs::write(&sequence, "7\n").unwrap();
-        let other = Asked { path: "/dev/zero".into(), ..asked.clone() };
+        let other = ReopenedDevice { path: "/dev/zero".into(), ..asked.clone() };
         assert_eq!(other.open().map(drop), Err(Errno::NXIO), "another number");
         std::fs::remove_dir_all(dir.path().join("sys/block/sda")).unwrap();
         assert_eq!(asked.open().map(drop), Err(Errno::NXIO), "it went");
@@ -292,8 +294,8 @@ mod tests {
     fn on_a_kernel_that_does_not_count_the_number_has_to_do() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(dir.path().join("sys/block/sda")).unwrap();
-        let disk = BlockDevice::named(&System::recorded(dir.path()), "sda").unwrap();
-        assert!(Asked::at("/dev/null".into(), &disk).open().is_ok());
-        assert_eq!(Asked::at("/dev/none-such".into(), &disk).open().map(drop), Err(Errno::NXIO));
+        let disk = BlockDevice::named(&SystemRoots::recorded(dir.path()), "sda").unwrap();
+        assert!(ReopenedDevice::at("/dev/null".into(), &disk).open().is_ok());
+        assert_eq!(ReopenedDevice::at("/dev/none-such".into(), &disk).open().map(drop), Err(Errno::NXIO));
     }
 }

@@ -10,7 +10,7 @@ use rustix::ioctl::{Opcode, Updater};
 /// `struct sg_io_hdr`; its pointers are addresses here.
 #[repr(C)]
 #[derive(Debug, Default)]
-struct Header {
+struct SgIoHeader {
     interface_id: i32,
     dxfer_direction: i32,
     cmd_len: u8,
@@ -37,11 +37,11 @@ struct Header {
 
 #[cfg(target_pointer_width = "64")]
 const _: () = {
-    assert!(size_of::<Header>() == 88);
-    assert!(std::mem::offset_of!(Header, cmdp) == 24);
-    assert!(std::mem::offset_of!(Header, timeout) == 40);
-    assert!(std::mem::offset_of!(Header, status) == 64);
-    assert!(std::mem::offset_of!(Header, host_status) == 68);
+    assert!(size_of::<SgIoHeader>() == 88);
+    assert!(std::mem::offset_of!(SgIoHeader, cmdp) == 24);
+    assert!(std::mem::offset_of!(SgIoHeader, timeout) == 40);
+    assert!(std::mem::offset_of!(SgIoHeader, status) == 64);
+    assert!(std::mem::offset_of!(SgIoHeader, host_status) == 68);
 };
 
 /// `SG_IO`.
@@ -68,7 +68,7 @@ const MOST_NEWS: usize = 4;
 
 /// What a reader answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Answer {
+struct ReaderAnswer {
     /// SCSI status and the transport's own word; both 0 where all is well.
     status: u8,
     host_status: u16,
@@ -76,8 +76,8 @@ struct Answer {
 }
 
 /// The header of a command without data; the kernel reads the command and writes the sense data while it is sent.
-fn header(command: &mut [u8; 6], sense: &mut [u8; SENSE_BYTES]) -> Header {
-    Header {
+fn header(command: &mut [u8; 6], sense: &mut [u8; SENSE_BYTES]) -> SgIoHeader {
+    SgIoHeader {
         interface_id: INTERFACE,
         dxfer_direction: NO_DATA,
         cmd_len: command.len() as u8,
@@ -85,17 +85,17 @@ fn header(command: &mut [u8; 6], sense: &mut [u8; SENSE_BYTES]) -> Header {
         cmdp: command.as_mut_ptr().expose_provenance(),
         sbp: sense.as_mut_ptr().expose_provenance(),
         timeout: TIMEOUT_MS,
-        ..Header::default()
+        ..SgIoHeader::default()
     }
 }
 
-fn ask(fd: &OwnedFd) -> Result<Answer, Errno> {
+fn ask(fd: &OwnedFd) -> Result<ReaderAnswer, Errno> {
     let (mut command, mut sense) = (TEST_UNIT_READY, [0; SENSE_BYTES]);
     let mut header = header(&mut command, &mut sense);
     // SAFETY: SG_IO takes `struct sg_io_hdr`, whose layout is asserted above; its pointers lead to `command` and `sense`,
     // which outlive the call. The command moves no data and changes nothing.
-    unsafe { rustix::ioctl::ioctl(fd, Updater::<SG_IO, Header>::new(&mut header)) }?;
-    Ok(Answer { status: header.status, host_status: header.host_status, sense })
+    unsafe { rustix::ioctl::ioctl(fd, Updater::<SG_IO, SgIoHeader>::new(&mut header)) }?;
+    Ok(ReaderAnswer { status: header.status, host_status: header.host_status, sense })
 }
 
 /// Asks the reader whether its card is ready.
@@ -105,7 +105,7 @@ pub(super) fn test_unit_ready(fd: &OwnedFd) -> Result<(), Errno> {
 
 /// Asks until the reader has told its news (a reset, say). That the card may be another one is no such news: it is
 /// told once only, and whoever went on would write to that other card.
-fn settled(mut ask: impl FnMut() -> Result<Answer, Errno>) -> Result<(), Errno> {
+fn settled(mut ask: impl FnMut() -> Result<ReaderAnswer, Errno>) -> Result<(), Errno> {
     for _ in 0..MOST_NEWS {
         match judge(&ask()?) {
             Err(Errno::AGAIN) => {}
@@ -115,7 +115,7 @@ fn settled(mut ask: impl FnMut() -> Result<Answer, Errno>) -> Result<(), Errno> 
     Err(Errno::IO)
 }
 
-fn judge(answer: &Answer) -> Result<(), Errno> {
+fn judge(answer: &ReaderAnswer) -> Result<(), Errno> {
     if answer.status == 0 && answer.host_status == 0 {
         return Ok(());
     }
@@ -140,10 +140,10 @@ fn key_and_code(sense: &[u8; SENSE_BYTES]) -> Option<(u8, u8)> {
 mod tests {
     use super::*;
 
-    fn answer(status: u8, host_status: u16, bytes: &[(usize, u8)]) -> Answer {
+    fn answer(status: u8, host_status: u16, bytes: &[(usize, u8)]) -> ReaderAnswer {
         let mut sense = [0; SENSE_BYTES];
         bytes.iter().for_each(|(at, byte)| sense[*at] = *byte);
-        Answer { status, host_status, sense }
+        ReaderAnswer { status, host_status, sense }
     }
 
     #[test]

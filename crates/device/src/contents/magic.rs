@@ -3,20 +3,20 @@
 //! Places and values from the Linux kernel's headers of each format (`include/uapi/linux/magic.h`, `fs/*/`,
 //! `include/uapi/linux/raid/md_p.h`), the LUKS2 and exFAT specifications.
 
-use super::reader::{Bytes, label, le, wide_label};
+use super::reader::{ByteSource, label, le, wide_label};
 use serde::Serialize;
 use std::fmt;
 
 /// Something recognised.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Found {
+pub struct FoundContent {
     /// `ext4`, `vfat`, `LUKS` …
     pub kind: &'static str,
     /// Its label, where that is cheap to read.
     pub label: Option<String>,
 }
 
-impl fmt::Display for Found {
+impl fmt::Display for FoundContent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.kind)?;
         self.label.as_ref().map_or(Ok(()), |label| write!(f, " {label:?}"))
@@ -24,41 +24,41 @@ impl fmt::Display for Found {
 }
 
 /// A magic number: kind, place, bytes.
-struct Magic(&'static str, u64, &'static [u8]);
+struct MagicNumber(&'static str, u64, &'static [u8]);
 
 /// In the order of trust: containers first, since what they hold may shine through; FAT last, its marks are weak.
-const MAGICS: &[Magic] = &[
-    Magic("LUKS", 0, b"LUKS\xba\xbe"),
-    Magic("BitLocker", 3, b"-FVE-FS-"),
-    Magic("LVM2", 24, b"LVM2 001"),
-    Magic("LVM2", 512 + 24, b"LVM2 001"),
-    Magic("LVM2", 1024 + 24, b"LVM2 001"),
-    Magic("LVM2", 1536 + 24, b"LVM2 001"),
-    Magic("RAID", 0, b"\xfc\x4e\x2b\xa9\x01\0\0\0"),
-    Magic("RAID", 4096, b"\xfc\x4e\x2b\xa9\x01\0\0\0"),
-    Magic("bcache", 4096 + 24, b"\xc6\x85\x73\xf6\x4e\x1a\x45\xca\x82\x65\xf5\x7f\x48\xba\x6d\x81"),
-    Magic("bcachefs", 4096 + 24, b"\xc6\x85\x73\xf6\x66\xce\x90\xa9\xd9\x6a\x60\xcf\x80\x3d\xf7\xef"),
-    Magic("swap", 4096 - 10, b"SWAPSPACE2"),
-    Magic("swap", 16384 - 10, b"SWAPSPACE2"),
-    Magic("swap", 65536 - 10, b"SWAPSPACE2"),
-    Magic("xfs", 0, b"XFSB"),
-    Magic("squashfs", 0, b"hsqs"),
-    Magic("apfs", 32, b"NXSB"),
-    Magic("btrfs", 65536 + 64, b"_BHRfS_M"),
-    Magic("f2fs", 1024, b"\x10\x20\xf5\xf2"),
-    Magic("erofs", 1024, b"\xe2\xe1\xf5\xe0"),
-    Magic("ext", 1024 + 56, b"\x53\xef"),
-    Magic("nilfs2", 1024 + 6, b"\x34\x34"),
-    Magic("hfs+", 1024, b"H+\0\x04"),
-    Magic("hfs+", 1024, b"HX\0\x05"),
-    Magic("exfat", 3, b"EXFAT   "),
-    Magic("ntfs", 3, b"NTFS    "),
-    Magic("iso9660", 32768 + 1, b"CD001"),
-    Magic("udf", 32768 + 1, b"BEA01"),
-    Magic("vfat", 82, b"FAT32   "),
-    Magic("vfat", 54, b"FAT16   "),
-    Magic("vfat", 54, b"FAT12   "),
-    Magic("vfat", 54, b"FAT     "),
+const MAGICS: &[MagicNumber] = &[
+    MagicNumber("LUKS", 0, b"LUKS\xba\xbe"),
+    MagicNumber("BitLocker", 3, b"-FVE-FS-"),
+    MagicNumber("LVM2", 24, b"LVM2 001"),
+    MagicNumber("LVM2", 512 + 24, b"LVM2 001"),
+    MagicNumber("LVM2", 1024 + 24, b"LVM2 001"),
+    MagicNumber("LVM2", 1536 + 24, b"LVM2 001"),
+    MagicNumber("RAID", 0, b"\xfc\x4e\x2b\xa9\x01\0\0\0"),
+    MagicNumber("RAID", 4096, b"\xfc\x4e\x2b\xa9\x01\0\0\0"),
+    MagicNumber("bcache", 4096 + 24, b"\xc6\x85\x73\xf6\x4e\x1a\x45\xca\x82\x65\xf5\x7f\x48\xba\x6d\x81"),
+    MagicNumber("bcachefs", 4096 + 24, b"\xc6\x85\x73\xf6\x66\xce\x90\xa9\xd9\x6a\x60\xcf\x80\x3d\xf7\xef"),
+    MagicNumber("swap", 4096 - 10, b"SWAPSPACE2"),
+    MagicNumber("swap", 16384 - 10, b"SWAPSPACE2"),
+    MagicNumber("swap", 65536 - 10, b"SWAPSPACE2"),
+    MagicNumber("xfs", 0, b"XFSB"),
+    MagicNumber("squashfs", 0, b"hsqs"),
+    MagicNumber("apfs", 32, b"NXSB"),
+    MagicNumber("btrfs", 65536 + 64, b"_BHRfS_M"),
+    MagicNumber("f2fs", 1024, b"\x10\x20\xf5\xf2"),
+    MagicNumber("erofs", 1024, b"\xe2\xe1\xf5\xe0"),
+    MagicNumber("ext", 1024 + 56, b"\x53\xef"),
+    MagicNumber("nilfs2", 1024 + 6, b"\x34\x34"),
+    MagicNumber("hfs+", 1024, b"H+\0\x04"),
+    MagicNumber("hfs+", 1024, b"HX\0\x05"),
+    MagicNumber("exfat", 3, b"EXFAT   "),
+    MagicNumber("ntfs", 3, b"NTFS    "),
+    MagicNumber("iso9660", 32768 + 1, b"CD001"),
+    MagicNumber("udf", 32768 + 1, b"BEA01"),
+    MagicNumber("vfat", 82, b"FAT32   "),
+    MagicNumber("vfat", 54, b"FAT16   "),
+    MagicNumber("vfat", 54, b"FAT12   "),
+    MagicNumber("vfat", 54, b"FAT     "),
 ];
 
 /// RAID superblocks lie at the end: version 0.90 64 KiB-aligned, 1.0 at least 8 KiB before the end.
@@ -68,9 +68,9 @@ const ZFS_FIRST: u64 = 128 << 10;
 const ZFS_MAGIC: u64 = 0x00ba_b10c;
 
 /// Recognises what starts at `start` and is `bytes` long.
-pub(crate) fn recognise(source: &dyn Bytes, start: u64, bytes: u64) -> Option<Found> {
+pub(crate) fn recognise(source: &dyn ByteSource, start: u64, bytes: u64) -> Option<FoundContent> {
     let at = |place: u64, count: u64| source.read(start.checked_add(place)?, count);
-    let matches = |magic: &&Magic| {
+    let matches = |magic: &&MagicNumber| {
         let inside = magic.1 + magic.2.len() as u64 <= bytes;
         inside && at(magic.1, magic.2.len() as u64).as_deref() == Some(magic.2)
     };
@@ -78,7 +78,7 @@ pub(crate) fn recognise(source: &dyn Bytes, start: u64, bytes: u64) -> Option<Fo
     let kind =
         by_table.or_else(|| raid_at_end(&at, bytes)).or_else(|| zfs(&at)).or_else(|| unnamed_fat(&at))?;
     // A GPT or MBR disk may begin with what looks like a FAT boot sector without its name; both are told then.
-    Some(Found { kind: refine(kind, &at), label: find_label(kind, &at) })
+    Some(FoundContent { kind: refine(kind, &at), label: find_label(kind, &at) })
 }
 
 type ReadAt<'a> = &'a dyn Fn(u64, u64) -> Option<Vec<u8>>;

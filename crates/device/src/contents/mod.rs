@@ -8,22 +8,22 @@ mod reader;
 mod table;
 mod unlike;
 
-pub use magic::Found;
-pub use reader::Bytes;
-pub use table::{Part, Table};
+pub use magic::FoundContent;
+pub use reader::ByteSource;
+pub use table::{TableKind, TablePartition};
 pub use unlike::UnlikeCard;
 
-use cardscope_model::present_layout::{PresentLayout, Read, Unit};
-use cardscope_sd::layout::boot::{self, Volume};
+use cardscope_model::present_layout::{AllocationUnit, PresentLayout, Read};
+use cardscope_sd::layout::boot::{self, BootVolume};
 use reader::FileBytes;
 use serde::Serialize;
 use std::fs::File;
 
 /// What was found on a device.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Contents {
+pub struct DeviceContents {
     /// The partition table, if there is one.
-    pub table: Option<Table>,
+    pub table: Option<TableKind>,
     /// Bytes of the sectors that it counts in, where that is certain.
     #[serde(skip)]
     pub table_sector: Option<u64>,
@@ -31,9 +31,9 @@ pub struct Contents {
     #[serde(skip)]
     pub partitions_end: u64,
     /// The partitions it lists.
-    pub partitions: Vec<Part>,
+    pub partitions: Vec<TablePartition>,
     /// A file system, swap or member of a volume that takes the whole device.
-    pub whole: Option<Found>,
+    pub whole: Option<FoundContent>,
     /// True where the first bytes could not be read, so that nothing could be found.
     pub unreadable: bool,
     /// True where those first bytes were all the same, as on a fresh or erased card.
@@ -42,7 +42,7 @@ pub struct Contents {
 
 /// Describes what is on an open device or image of `bytes` bytes. Reads some hundred KiB, aligned, so that a
 /// descriptor opened with `O_DIRECT` serves as well.
-pub fn describe(file: &File, bytes: u64) -> Contents {
+pub fn describe(file: &File, bytes: u64) -> DeviceContents {
     examine(&FileBytes { file, bytes })
 }
 
@@ -51,14 +51,14 @@ pub fn unlike_card(file: &File, bytes: u64) -> Option<UnlikeCard> {
     unlike_card_of(&FileBytes { file, bytes })
 }
 
-fn unlike_card_of(source: &dyn Bytes) -> Option<UnlikeCard> {
+fn unlike_card_of(source: &dyn ByteSource) -> Option<UnlikeCard> {
     let contents = examine(source);
     unlike::look(source, !contents.is_empty() || contents.blank)
 }
 
-fn examine(source: &dyn Bytes) -> Contents {
+fn examine(source: &dyn ByteSource) -> DeviceContents {
     let Some(head) = source.read(0, 4096.min(source.len())) else {
-        return Contents { unreadable: true, ..Contents::default() };
+        return DeviceContents { unreadable: true, ..DeviceContents::default() };
     };
     let whole = magic::recognise(source, 0, source.len());
     // The boot sector of a FAT or NTFS volume ends like an MBR, its code would be read as partitions.
@@ -70,7 +70,7 @@ fn examine(source: &dyn Bytes) -> Contents {
     for part in partitions.iter_mut().filter(|part| !part.extended()) {
         part.found = magic::recognise(source, part.start, part.bytes);
     }
-    Contents {
+    DeviceContents {
         table,
         table_sector,
         partitions_end,
@@ -81,7 +81,7 @@ fn examine(source: &dyn Bytes) -> Contents {
     }
 }
 
-impl Contents {
+impl DeviceContents {
     /// True where nothing was recognised.
     pub fn is_empty(&self) -> bool {
         self.table.is_none() && self.whole.is_none() && !self.unreadable
@@ -102,8 +102,8 @@ impl Contents {
         }
     }
 
-    fn table_sentence(&self, table: Table) -> String {
-        let parts: Vec<String> = self.partitions.iter().map(Part::phrase).collect();
+    fn table_sentence(&self, table: TableKind) -> String {
+        let parts: Vec<String> = self.partitions.iter().map(TablePartition::phrase).collect();
         match parts.len() {
             0 => format!("{table} without partitions"),
             1 => format!("{table} with 1 partition ({})", parts[0]),
@@ -112,7 +112,7 @@ impl Contents {
     }
 }
 
-impl Part {
+impl TablePartition {
     fn phrase(&self) -> String {
         let what = match (&self.found, &self.name) {
             (Some(found), _) => found.to_string(),
@@ -141,19 +141,19 @@ fn size(bytes: u64) -> String {
 
 /// The layout on an open device or image of `bytes` bytes; `stated` is the card's own allocation unit, where known.
 /// `None` where its first blocks cannot be read.
-pub fn present_of(file: &File, bytes: u64, stated: Option<Unit>) -> Option<PresentLayout> {
+pub fn present_of(file: &File, bytes: u64, stated: Option<AllocationUnit>) -> Option<PresentLayout> {
     present(&FileBytes { file, bytes }, stated)
 }
 
 /// The layout of anything that bytes can be read from.
-pub fn present(source: &dyn Bytes, stated: Option<Unit>) -> Option<PresentLayout> {
+pub fn present(source: &dyn ByteSource, stated: Option<AllocationUnit>) -> Option<PresentLayout> {
     let contents = examine(source);
     if contents.unreadable {
         return None;
     }
     let table = contents.table.map(|table| match table {
-        Table::Mbr => "mbr".to_owned(),
-        Table::Gpt => "gpt".to_owned(),
+        TableKind::Mbr => "mbr".to_owned(),
+        TableKind::Gpt => "gpt".to_owned(),
     });
     let read = if contents.table.is_some() { partitions(source, &contents) } else { whole(source) };
     Some(PresentLayout {
@@ -164,17 +164,17 @@ pub fn present(source: &dyn Bytes, stated: Option<Unit>) -> Option<PresentLayout
     })
 }
 
-fn partitions(source: &dyn Bytes, contents: &Contents) -> Vec<Read> {
-    let read = |p: &Part| (Some(p.number), p.start, p.bytes, volume(source, p.start));
+fn partitions(source: &dyn ByteSource, contents: &DeviceContents) -> Vec<Read> {
+    let read = |p: &TablePartition| (Some(p.number), p.start, p.bytes, volume(source, p.start));
     contents.partitions.iter().filter(|p| !p.extended()).map(read).collect()
 }
 
 /// A volume over the whole card, without a table.
-fn whole(source: &dyn Bytes) -> Vec<Read> {
+fn whole(source: &dyn ByteSource) -> Vec<Read> {
     volume(source, 0).map(|volume| (None, 0, source.len(), Some(volume))).into_iter().collect()
 }
 
-fn volume(source: &dyn Bytes, start: u64) -> Option<Volume> {
+fn volume(source: &dyn ByteSource, start: u64) -> Option<BootVolume> {
     let room = source.len().checked_sub(start)?;
     boot::read(&source.read(start, room.min(boot::HEAD as u64))?)
 }

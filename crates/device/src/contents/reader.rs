@@ -8,7 +8,7 @@ const ALIGN: u64 = 4096;
 
 /// Something that bytes can be read from.
 #[allow(clippy::len_without_is_empty, reason = "a device of no bytes is refused long before")]
-pub trait Bytes {
+pub trait ByteSource {
     /// Bytes there are.
     fn len(&self) -> u64;
 
@@ -27,7 +27,7 @@ pub(crate) struct FileBytes<'a> {
     pub(crate) bytes: u64,
 }
 
-impl Bytes for FileBytes<'_> {
+impl ByteSource for FileBytes<'_> {
     fn len(&self) -> u64 {
         self.bytes
     }
@@ -51,7 +51,7 @@ impl Bytes for FileBytes<'_> {
 }
 
 #[cfg(test)]
-impl Bytes for Vec<u8> {
+impl ByteSource for Vec<u8> {
     fn len(&self) -> u64 {
         Vec::len(self) as u64
     }

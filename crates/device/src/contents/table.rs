@@ -3,33 +3,33 @@
 //! Layouts: UEFI specification 2.10, sections 5.2 (MBR) and 5.3 (GPT); extended partitions as Linux reads them
 //! (`block/partitions/msdos.c`).
 
-use super::magic::{Found, recognise};
-use super::reader::{Bytes, le, wide_label};
+use super::magic::{FoundContent, recognise};
+use super::reader::{ByteSource, le, wide_label};
 use serde::Serialize;
 use std::fmt;
 
 /// Kind of a partition table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Table {
+pub enum TableKind {
     /// Master boot record.
     Mbr,
     /// GUID partition table.
     Gpt,
 }
 
-impl fmt::Display for Table {
+impl fmt::Display for TableKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Table::Mbr => "an MBR partition table",
-            Table::Gpt => "a GPT partition table",
+            TableKind::Mbr => "an MBR partition table",
+            TableKind::Gpt => "a GPT partition table",
         })
     }
 }
 
 /// A partition and what is in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Part {
+pub struct TablePartition {
     /// Number as Linux counts it.
     pub number: u32,
     /// First byte.
@@ -41,10 +41,10 @@ pub struct Part {
     /// Name in the table (GPT).
     pub name: Option<String>,
     /// What its bytes say.
-    pub found: Option<Found>,
+    pub found: Option<FoundContent>,
 }
 
-impl Part {
+impl TablePartition {
     /// A box for logical partitions, without a file system of its own.
     pub(super) fn extended(&self) -> bool {
         u8::from_str_radix(&self.type_id, 16).is_ok_and(|code| EXTENDED.contains(&code))
@@ -65,10 +65,10 @@ const EXTENDED: [u8; 3] = [0x05, 0x0f, 0x85];
 const PROTECTIVE: u8 = 0xee;
 
 /// A partition table as it was read.
-pub(crate) struct Listed {
-    pub(crate) table: Table,
+pub(crate) struct PartitionTable {
+    pub(crate) table: TableKind,
     /// Partitions that begin on the card.
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<TablePartition>,
     /// Bytes of the sectors that it counts in, where that is certain.
     pub(crate) sector: Option<u64>,
     /// End of the last partition, on the card or beyond.
@@ -76,42 +76,43 @@ pub(crate) struct Listed {
 }
 
 /// Reads the partition table, if there is one.
-pub(crate) fn read(source: &dyn Bytes) -> Option<Listed> {
+pub(crate) fn read(source: &dyn ByteSource) -> Option<PartitionTable> {
     let found = TABLE_SECTORS.iter().find_map(|sector| Some((*sector, gpt(source, *sector)?)));
     if let Some((sector, parts)) = found {
         let end = parts.iter().map(|part| part.start.saturating_add(part.bytes)).max().unwrap_or(0);
-        return Some(Listed { table: Table::Gpt, parts, sector: Some(sector), end });
+        return Some(PartitionTable { table: TableKind::Gpt, parts, sector: Some(sector), end });
     }
     mbr(source)
 }
 
-struct Entry {
+struct PartitionEntry {
     type_code: u8,
     start: u64,
     sectors: u64,
 }
 
 /// The four entries of a boot record; `None` if its signature is missing or an entry is none.
-fn entries(record: &[u8]) -> Option<Vec<Entry>> {
+fn entries(record: &[u8]) -> Option<Vec<PartitionEntry>> {
     if record.get(510..512)? != [0x55, 0xaa] {
         return None;
     }
     let table = &record[446..510];
     let plausible = table.chunks_exact(16).all(|entry| entry[0] & 0x7f == 0);
     plausible.then(|| {
-        let entry = |e: &[u8]| Entry { type_code: e[4], start: le::<4>(e, 8), sectors: le::<4>(e, 12) };
+        let entry =
+            |e: &[u8]| PartitionEntry { type_code: e[4], start: le::<4>(e, 8), sectors: le::<4>(e, 12) };
         table.chunks_exact(16).map(entry).collect()
     })
 }
 
-impl Entry {
+impl PartitionEntry {
     /// A partition of its own, not the protective entry of a GPT.
     fn is_partition(&self) -> bool {
         self.type_code != 0 && self.type_code != PROTECTIVE && self.sectors > 0
     }
 }
 
-fn mbr(source: &dyn Bytes) -> Option<Listed> {
+fn mbr(source: &dyn ByteSource) -> Option<PartitionTable> {
     let entries = entries(&source.read(0, RECORD)?)?;
     let certain = TABLE_SECTORS.into_iter().find(|sector| holds_volumes(source, &entries, *sector));
     let sector = certain.unwrap_or(source.sector());
@@ -127,12 +128,17 @@ fn mbr(source: &dyn Bytes) -> Option<Listed> {
     let any = entries.iter().any(|entry| entry.type_code != 0);
     let partitions = entries.iter().filter(|entry| entry.is_partition());
     let end = partitions.map(|entry| (entry.start + entry.sectors) * sector).max().unwrap_or(0);
-    (any || !parts.is_empty()).then_some(Listed { table: Table::Mbr, parts, sector: certain, end })
+    (any || !parts.is_empty()).then_some(PartitionTable {
+        table: TableKind::Mbr,
+        parts,
+        sector: certain,
+        end,
+    })
 }
 
 /// Whether any entry leads to a volume or another record, counted in these sectors.
-fn holds_volumes(source: &dyn Bytes, table: &[Entry], sector: u64) -> bool {
-    let holds = |entry: &Entry| {
+fn holds_volumes(source: &dyn ByteSource, table: &[PartitionEntry], sector: u64) -> bool {
+    let holds = |entry: &PartitionEntry| {
         let (start, bytes) = (entry.start * sector, entry.sectors * sector);
         if EXTENDED.contains(&entry.type_code) {
             return source.read(start, RECORD).is_some_and(|record| entries(&record).is_some());
@@ -142,9 +148,15 @@ fn holds_volumes(source: &dyn Bytes, table: &[Entry], sector: u64) -> bool {
     table.iter().filter(|entry| entry.is_partition() && entry.start > 0).any(holds)
 }
 
-fn part(source: &dyn Bytes, number: u32, start: u64, entry: &Entry, sector: u64) -> Option<Part> {
+fn part(
+    source: &dyn ByteSource,
+    number: u32,
+    start: u64,
+    entry: &PartitionEntry,
+    sector: u64,
+) -> Option<TablePartition> {
     let first = start * sector;
-    (entry.is_partition() && first < source.len()).then(|| Part {
+    (entry.is_partition() && first < source.len()).then(|| TablePartition {
         number,
         start: first,
         bytes: entry.sectors * sector,
@@ -156,7 +168,7 @@ fn part(source: &dyn Bytes, number: u32, start: u64, entry: &Entry, sector: u64)
 
 /// Follows the chain of records inside an extended partition: each holds one partition, counted from the
 /// record, and the way to the next record, counted from the extended partition.
-fn logical(source: &dyn Bytes, base: u64, next: &mut u32, parts: &mut Vec<Part>, sector: u64) {
+fn logical(source: &dyn ByteSource, base: u64, next: &mut u32, parts: &mut Vec<TablePartition>, sector: u64) {
     let mut record = base;
     for _ in 0..MOST_LOGICAL {
         let Some(entries) = source.read(record * sector, RECORD).and_then(|bytes| entries(&bytes)) else {
@@ -173,7 +185,7 @@ fn logical(source: &dyn Bytes, base: u64, next: &mut u32, parts: &mut Vec<Part>,
     }
 }
 
-fn gpt(source: &dyn Bytes, sector: u64) -> Option<Vec<Part>> {
+fn gpt(source: &dyn ByteSource, sector: u64) -> Option<Vec<TablePartition>> {
     let header = source.read(sector, 92)?;
     if &header[..8] != b"EFI PART" {
         return None;
@@ -191,13 +203,13 @@ fn gpt(source: &dyn Bytes, sector: u64) -> Option<Vec<Part>> {
     Some((0..count).filter_map(entry).collect())
 }
 
-fn gpt_part(number: u32, entry: &[u8], sector: u64) -> Option<Part> {
+fn gpt_part(number: u32, entry: &[u8], sector: u64) -> Option<TablePartition> {
     if entry[..16].iter().all(|byte| *byte == 0) {
         return None;
     }
     let (first, last) = (le::<8>(entry, 32), le::<8>(entry, 40));
     let sectors = last.checked_sub(first)?.checked_add(1)?;
-    Some(Part {
+    Some(TablePartition {
         number,
         start: first.checked_mul(sector)?,
         bytes: sectors.checked_mul(sector)?,

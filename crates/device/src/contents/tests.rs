@@ -19,7 +19,7 @@ fn mbr_entry(image: &mut [u8], record: usize, index: usize, kind: u8, start: u32
 }
 
 /// Formats an image with a real tool and says what is found.
-fn made_by(tool: &str, arguments: &[&str], bytes: u64) -> Contents {
+fn made_by(tool: &str, arguments: &[&str], bytes: u64) -> DeviceContents {
     let file = tempfile::NamedTempFile::new().unwrap();
     file.as_file().set_len(bytes).unwrap();
     let done = Command::new(tool).args(arguments).arg(file.path()).output();
@@ -48,7 +48,7 @@ fn file_systems_that_tools_make_are_named_with_their_labels() {
     ];
     for (tool, arguments, mib, kind, label) in cases {
         let contents = made_by(tool, arguments, mib * MIB as u64);
-        let expected = Found { kind, label: Some((*label).to_owned()) };
+        let expected = FoundContent { kind, label: Some((*label).to_owned()) };
         assert_eq!(contents.whole, Some(expected), "{tool} {arguments:?}");
         assert_eq!(contents.table, None, "{tool}: a bare volume has no partition table");
         assert_eq!(contents.sentence(), format!("{kind} {label:?} over the whole device"));
@@ -57,7 +57,10 @@ fn file_systems_that_tools_make_are_named_with_their_labels() {
 
 #[test]
 fn a_volume_without_a_label_has_none() {
-    assert_eq!(made_by("mkfs.vfat", &[], 16 * MIB as u64).whole, Some(Found { kind: "vfat", label: None }));
+    assert_eq!(
+        made_by("mkfs.vfat", &[], 16 * MIB as u64).whole,
+        Some(FoundContent { kind: "vfat", label: None })
+    );
 }
 
 #[test]
@@ -106,7 +109,7 @@ fn a_gpt_is_read_for_both_lengths_of_a_sector() {
         put(&mut image, entry + 40, &(255 + (MIB / sector) as u64).to_le_bytes());
         put(&mut image, entry + 56, &"data".encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>());
         let contents = examine(&image);
-        assert_eq!(contents.table, Some(Table::Gpt));
+        assert_eq!(contents.table, Some(TableKind::Gpt));
         assert_eq!(contents.partitions.len(), 1);
         let part = &contents.partitions[0];
         assert_eq!((part.start, part.bytes), (256 * sector as u64, MIB as u64));
@@ -185,9 +188,9 @@ struct Shown {
     sector: u64,
 }
 
-impl Bytes for Shown {
+impl ByteSource for Shown {
     fn len(&self) -> u64 {
-        Bytes::len(&self.image)
+        ByteSource::len(&self.image)
     }
 
     fn read(&self, offset: u64, count: u64) -> Option<Vec<u8>> {

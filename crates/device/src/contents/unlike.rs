@@ -1,6 +1,6 @@
 //! Does a plain file look like the image of a card, or like a file that somebody would miss? Asked before it is written to.
 
-use super::reader::Bytes;
+use super::reader::ByteSource;
 use cardscope_model::units::BinarySize;
 use file_format::FileFormat;
 use std::fmt;
@@ -48,7 +48,7 @@ impl fmt::Display for UnlikeCard {
 
 /// Looks at the size and, unless the contents are those of a card, at the beginning: what is known to lie on cards decides
 /// before any other format, since images that start both a computer and a virtual CD begin as several.
-pub(super) fn look(source: &dyn Bytes, is_of_card: bool) -> Option<UnlikeCard> {
+pub(super) fn look(source: &dyn ByteSource, is_of_card: bool) -> Option<UnlikeCard> {
     let bytes = source.len();
     if bytes < LEAST_BYTES {
         return Some(UnlikeCard::Short(bytes));

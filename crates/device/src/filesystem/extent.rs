@@ -6,7 +6,7 @@ use rustix::ioctl::{Updater, ioctl, opcode};
 use std::ffi::c_int;
 use std::fs::File;
 
-const FS_IOC_FIEMAP: u32 = opcode::read_write::<Head>(b'f', 11);
+const FS_IOC_FIEMAP: u32 = opcode::read_write::<FiemapHeader>(b'f', 11);
 const FIBMAP: u32 = opcode::none(0, 1);
 const FIGETBSZ: u32 = opcode::none(0, 2);
 
@@ -19,7 +19,7 @@ const BTRFS: u32 = 0x9123_683e;
 /// `struct fiemap` without extents, whose size the request's number is made of.
 #[repr(C)]
 #[derive(Default)]
-struct Head {
+struct FiemapHeader {
     start: u64,
     length: u64,
     flags: u32,
@@ -31,7 +31,7 @@ struct Head {
 /// `struct fiemap_extent`.
 #[repr(C)]
 #[derive(Default)]
-struct Extent {
+struct FiemapExtent {
     logical: u64,
     physical: u64,
     length: u64,
@@ -42,9 +42,9 @@ struct Extent {
 
 #[repr(C)]
 #[derive(Default)]
-struct Question {
-    head: Head,
-    extent: Extent,
+struct FiemapQuery {
+    head: FiemapHeader,
+    extent: FiemapExtent,
 }
 
 /// The byte of the file system's device that holds byte `offset` of a file. `None` where the file system does not
@@ -57,11 +57,11 @@ pub fn place_of(file: &File, offset: u64) -> Option<u64> {
 }
 
 fn by_extent(file: &File, offset: u64) -> Option<u64> {
-    let head = Head { start: offset, length: 1, count: 1, ..Head::default() };
-    let mut question = Question { head, extent: Extent::default() };
+    let head = FiemapHeader { start: offset, length: 1, count: 1, ..FiemapHeader::default() };
+    let mut question = FiemapQuery { head, extent: FiemapExtent::default() };
     // SAFETY: the kernel reads the head and writes as many extents behind it as `count` says: one.
-    unsafe { ioctl(file, Updater::<FS_IOC_FIEMAP, Question>::new(&mut question)) }.ok()?;
-    let Question { head, extent } = question;
+    unsafe { ioctl(file, Updater::<FS_IOC_FIEMAP, FiemapQuery>::new(&mut question)) }.ok()?;
+    let FiemapQuery { head, extent } = question;
     let within = offset.checked_sub(extent.logical).filter(|within| *within < extent.length)?;
     (head.mapped == 1 && extent.flags & NO_PLACE == 0).then(|| extent.physical.checked_add(within)).flatten()
 }

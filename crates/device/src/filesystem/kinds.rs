@@ -3,7 +3,7 @@
 //! Numbers: `include/uapi/linux/magic.h` and the headers of each file system in the Linux kernel; bcachefs and
 //! ZFS from their own sources.
 
-use crate::mounts::Mount;
+use crate::mounts::MountEntry;
 
 const IN_MEMORY: &str = "in memory";
 const NETWORK: &str = "over the network";
@@ -78,7 +78,7 @@ pub(super) fn effect(magic: u32, name: &str) -> Option<String> {
 }
 
 /// What the options of a mount add: compression that is switched on.
-pub(super) fn mount_effect(mount: &Mount) -> Option<String> {
+pub(super) fn mount_effect(mount: &MountEntry) -> Option<String> {
     let word = mount.options.split(',').find(|word| {
         let name = word.split('=').next().unwrap_or_default();
         matches!(name, "compress" | "compress-force" | "compression" | "compress_algorithm")

@@ -14,8 +14,8 @@ pub use running::{lies_on, shared_with_system};
 
 use crate::block::{BlockDevice, DeviceNumber};
 use crate::guard;
-use crate::mounts::{Mount, mount_of, own_mounts};
-use crate::system::{System, joined, text};
+use crate::mounts::{MountEntry, mount_of, own_mounts};
+use crate::system::{SystemRoots, joined, text};
 use cardscope_model::caveat::Caveat;
 use serde::Serialize;
 use std::os::unix::fs::MetadataExt;
@@ -44,14 +44,14 @@ pub struct FileSystem {
     /// What it does to data on the way to the card; `None` where it is a plain one.
     pub effect: Option<String>,
     /// Layers beneath it, from above down: encryption, loop devices, RAID.
-    pub layers: Vec<Layer>,
+    pub layers: Vec<DiskLayer>,
     /// Kernel name of the one disk that carries it, where there is one: the card to identify.
     pub disk: Option<String>,
 }
 
 /// Something between the file system and the disk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Layer {
+pub struct DiskLayer {
     /// `dm-0 (secret)`, `loop3`.
     pub name: String,
     /// What it does: `encrypted (LUKS)`.
@@ -84,7 +84,7 @@ impl FileSystem {
 /// # Errors
 /// If not even a parent can be looked at.
 pub fn of_path(path: &Path) -> std::io::Result<FileSystem> {
-    let system = System::host();
+    let system = SystemRoots::host();
     let real = nearest(path)?;
     let magic = rustix::fs::statfs(&real)?.f_type as u32;
     let mounts = own_mounts(&system);
@@ -96,7 +96,7 @@ pub fn of_path(path: &Path) -> std::io::Result<FileSystem> {
 
 /// Room on a file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room {
+pub struct DiskSpace {
     /// Bytes in all.
     pub total: u64,
     /// Bytes that this user may still write.
@@ -108,11 +108,11 @@ pub struct Room {
 }
 
 /// The room below a path, from `statvfs(3)`.
-pub fn room(path: &Path) -> std::io::Result<Room> {
+pub fn room(path: &Path) -> std::io::Result<DiskSpace> {
     let found = rustix::fs::statvfs(path)?;
     let number = path.metadata()?.dev();
     let system = ["/", "/usr", "/var", "/tmp", "/home"];
-    Ok(Room {
+    Ok(DiskSpace {
         total: found.f_blocks.saturating_mul(found.f_frsize),
         free: found.f_bavail.saturating_mul(found.f_frsize),
         read_only: found.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY),
@@ -131,7 +131,13 @@ fn nearest(path: &Path) -> std::io::Result<PathBuf> {
     }
 }
 
-fn describe(system: &System, mounts: &[Mount], path: &Path, magic: u32, number: DeviceNumber) -> FileSystem {
+fn describe(
+    system: &SystemRoots,
+    mounts: &[MountEntry],
+    path: &Path,
+    magic: u32,
+    number: DeviceNumber,
+) -> FileSystem {
     let mount = mount_of(mounts, path);
     let by_magic = || kinds::name(magic).map_or_else(|| format!("unknown ({magic:#x})"), str::to_owned);
     let name = mount.map_or_else(by_magic, |mount| mount.kind.clone());
@@ -148,7 +154,11 @@ fn describe(system: &System, mounts: &[Mount], path: &Path, magic: u32, number: 
     }
 }
 
-fn mounted_devices(system: &System, mount: Option<&Mount>, number: DeviceNumber) -> Vec<BlockDevice> {
+fn mounted_devices(
+    system: &SystemRoots,
+    mount: Option<&MountEntry>,
+    number: DeviceNumber,
+) -> Vec<BlockDevice> {
     let found = BlockDevice::numbered(system, number).into_iter().collect::<Vec<_>>();
     match mount {
         Some(mount) if found.is_empty() => guard::mount_devices(system, mount),
@@ -157,7 +167,11 @@ fn mounted_devices(system: &System, mount: Option<&Mount>, number: DeviceNumber)
 }
 
 /// Walks down to the disks; what changes data on the way is reported as a layer.
-fn descend(system: &System, mounts: &[Mount], devices: Vec<BlockDevice>) -> (Vec<Layer>, Vec<String>) {
+fn descend(
+    system: &SystemRoots,
+    mounts: &[MountEntry],
+    devices: Vec<BlockDevice>,
+) -> (Vec<DiskLayer>, Vec<String>) {
     let (mut layers, mut disks) = (Vec::new(), Vec::new());
     for device in guard::all_beneath(system, mounts, devices) {
         layers.extend(layer(&device.disk()));
@@ -169,7 +183,7 @@ fn descend(system: &System, mounts: &[Mount], devices: Vec<BlockDevice>) -> (Vec
     (layers, disks)
 }
 
-fn layer(disk: &BlockDevice) -> Option<Layer> {
+fn layer(disk: &BlockDevice) -> Option<DiskLayer> {
     let uuid = text(disk.dir.join("dm/uuid")).unwrap_or_default();
     let name = match text(disk.dir.join("dm/name")) {
         Some(mapped) => format!("{} ({mapped})", disk.name),
@@ -184,7 +198,7 @@ fn layer(disk: &BlockDevice) -> Option<Layer> {
     } else {
         LAYERS.iter().find(|(prefix, _)| disk.name.starts_with(prefix))?.1.to_owned()
     };
-    Some(Layer { name, effect })
+    Some(DiskLayer { name, effect })
 }
 
 /// Encryption and compression of a single directory (fscrypt, `chattr +c`).

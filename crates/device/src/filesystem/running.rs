@@ -4,8 +4,8 @@
 use super::{descend, mounted_devices, nearest};
 use crate::block::{BlockDevice, DeviceNumber};
 use crate::guard::{self, is_system_point};
-use crate::mounts::{Mount, mount_of, own_mounts};
-use crate::system::{System, names};
+use crate::mounts::{MountEntry, mount_of, own_mounts};
+use crate::system::{SystemRoots, names};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -14,7 +14,7 @@ const IN_MEMORY: [&str; 2] = ["tmpfs", "ramfs"];
 
 /// The disk, by its kernel name, or the file system where no disk shows, that a path shares with the running system;
 /// `None` where it lies elsewhere, or in memory.
-pub fn shared_with_system(system: &System, path: &Path) -> Option<String> {
+pub fn shared_with_system(system: &SystemRoots, path: &Path) -> Option<String> {
     let mounts = own_mounts(system);
     let real = if system.is_live() { nearest(path).ok()? } else { path.to_owned() };
     let here = written_to(&mounts, mount_of(&mounts, &real)?);
@@ -33,7 +33,7 @@ pub fn shared_with_system(system: &System, path: &Path) -> Option<String> {
 /// True where `path`, or its nearest parent that is there, lies on the disk of `card`, in whatever partition and however
 /// deep below: through loop devices, device mapper and mounts. False for a card that is no block device.
 pub fn lies_on(path: &Path, card: &str) -> bool {
-    let system = System::host();
+    let system = SystemRoots::host();
     let Some(card) = BlockDevice::find(&system, card) else { return false };
     let Ok(real) = nearest(path) else { return false };
     let Ok(meta) = real.metadata() else { return false };
@@ -50,7 +50,7 @@ fn holds_system(point: &Path) -> bool {
 }
 
 /// What an overlay writes to, as far as it can be seen from here; any other mount itself.
-fn written_to<'m>(mounts: &'m [Mount], mount: &'m Mount) -> &'m Mount {
+fn written_to<'m>(mounts: &'m [MountEntry], mount: &'m MountEntry) -> &'m MountEntry {
     let upper = mount.options.split(',').find_map(|option| option.strip_prefix("upperdir="));
     let beneath =
         upper.filter(|_| mount.kind == "overlay").and_then(|upper| mount_of(mounts, Path::new(upper)));
@@ -58,13 +58,13 @@ fn written_to<'m>(mounts: &'m [Mount], mount: &'m Mount) -> &'m Mount {
 }
 
 /// One and the same file system, mounted twice perhaps; of a ZFS pool all its file systems.
-fn same_file_system(one: &Mount, other: &Mount) -> bool {
-    let pool = |mount: &Mount| mount.source.split('/').next().unwrap_or_default().to_owned();
+fn same_file_system(one: &MountEntry, other: &MountEntry) -> bool {
+    let pool = |mount: &MountEntry| mount.source.split('/').next().unwrap_or_default().to_owned();
     one.number == other.number || one.kind == "zfs" && other.kind == "zfs" && pool(one) == pool(other)
 }
 
 /// All disks beneath a mount.
-fn disks(system: &System, mounts: &[Mount], mount: &Mount) -> Vec<String> {
+fn disks(system: &SystemRoots, mounts: &[MountEntry], mount: &MountEntry) -> Vec<String> {
     let mut devices = mounted_devices(system, Some(mount), mount.number);
     if mount.kind == "btrfs" {
         let known: Vec<String> = devices.iter().map(|device| device.name.clone()).collect();
@@ -76,7 +76,7 @@ fn disks(system: &System, mounts: &[Mount], mount: &Mount) -> Vec<String> {
 }
 
 /// The other devices of a btrfs file system: only one of them appears in the list of mounts.
-fn other_members(system: &System, known: &[String]) -> Vec<BlockDevice> {
+fn other_members(system: &SystemRoots, known: &[String]) -> Vec<BlockDevice> {
     let root = system.sys().join("fs/btrfs");
     let members = names(&root).into_iter().map(|uuid| names(root.join(uuid).join("devices")));
     let ours = members.filter(|members| members.iter().any(|name| known.contains(name)));

@@ -68,7 +68,7 @@ fn encryption_beneath_a_plain_file_system_is_told() {
     );
     assert_eq!(
         found.layers,
-        [Layer { name: "dm-0 (secret)".into(), effect: "encrypted (dm-crypt, LUKS)".into() }]
+        [DiskLayer { name: "dm-0 (secret)".into(), effect: "encrypted (dm-crypt, LUKS)".into() }]
     );
     assert_eq!(found.disk.as_deref(), Some("sda"));
     assert!(found.caveats()[0].to_string().contains("encrypted"));
@@ -119,6 +119,6 @@ fn a_loop_device_beneath_is_a_layer_and_the_card_beneath_its_file_is_found() {
 fn an_unknown_magic_is_given_as_a_number() {
     let dir = tempfile::tempdir().unwrap();
     let none = DeviceNumber { major: 0, minor: 0 };
-    let found = describe(&System::recorded(dir.path()), &[], Path::new("/x"), 0x1234_5678, none);
+    let found = describe(&SystemRoots::recorded(dir.path()), &[], Path::new("/x"), 0x1234_5678, none);
     assert_eq!((found.name.as_str(), found.effect), ("unknown (0x12345678)", None));
 }

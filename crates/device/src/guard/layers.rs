@@ -1,15 +1,15 @@
 //! What lies under a mount, a swap area or a loop device, down to the disks.
 
 use crate::block::{BlockDevice, path_number};
-use crate::mounts::{Mount, mount_of};
-use crate::system::{System, text};
+use crate::mounts::{MountEntry, mount_of};
+use crate::system::{SystemRoots, text};
 use std::path::{Path, PathBuf};
 
 /// Layers that are followed down at most; a ring in garbage must end.
 const DEEPEST: usize = 16;
 
 /// Devices of a mount: by its number, and by its source where the number is anonymous (btrfs, bcachefs).
-pub(crate) fn mount_devices(system: &System, mount: &Mount) -> Vec<BlockDevice> {
+pub(crate) fn mount_devices(system: &SystemRoots, mount: &MountEntry) -> Vec<BlockDevice> {
     let mut devices: Vec<BlockDevice> = BlockDevice::numbered(system, mount.number).into_iter().collect();
     if devices.is_empty() && mount.number.major == 0 {
         let sources = mount.source.split(':').filter(|source| source.starts_with("/dev/"));
@@ -19,7 +19,7 @@ pub(crate) fn mount_devices(system: &System, mount: &Mount) -> Vec<BlockDevice> 
 }
 
 /// The block device that a path names, on this machine by its number, in a recorded tree by its name.
-pub(super) fn device_at(system: &System, path: &Path) -> Option<BlockDevice> {
+pub(super) fn device_at(system: &SystemRoots, path: &Path) -> Option<BlockDevice> {
     if system.is_live() {
         return BlockDevice::numbered(system, path_number(path)?);
     }
@@ -28,7 +28,7 @@ pub(super) fn device_at(system: &System, path: &Path) -> Option<BlockDevice> {
     mapped.or_else(|| BlockDevice::named(system, name))
 }
 
-fn by_mapper_name(system: &System, mapped: &str) -> Option<BlockDevice> {
+fn by_mapper_name(system: &SystemRoots, mapped: &str) -> Option<BlockDevice> {
     BlockDevice::all(system)
         .into_iter()
         .find(|disk| text(disk.dir.join("dm/name")).as_deref() == Some(mapped))
@@ -36,8 +36,8 @@ fn by_mapper_name(system: &System, mapped: &str) -> Option<BlockDevice> {
 
 /// Visits a device and all beneath it, each with the names on the way down to it, itself last.
 pub(super) fn descend(
-    system: &System,
-    mounts: &[Mount],
+    system: &SystemRoots,
+    mounts: &[MountEntry],
     device: &BlockDevice,
     above: &[String],
     visit: &mut dyn FnMut(&[String]),
@@ -54,8 +54,8 @@ pub(super) fn descend(
 
 /// These devices and all that they stand on, however deep, each once.
 pub(crate) fn all_beneath(
-    system: &System,
-    mounts: &[Mount],
+    system: &SystemRoots,
+    mounts: &[MountEntry],
     mut devices: Vec<BlockDevice>,
 ) -> Vec<BlockDevice> {
     let mut found: Vec<BlockDevice> = Vec::new();
@@ -70,7 +70,7 @@ pub(crate) fn all_beneath(
 
 /// What a device stands on directly: slaves, or the device or mounted file behind a loop device. A partition
 /// of a device mapper or loop disk stands on what its disk stands on.
-pub(crate) fn beneath(system: &System, mounts: &[Mount], device: &BlockDevice) -> Vec<BlockDevice> {
+pub(crate) fn beneath(system: &SystemRoots, mounts: &[MountEntry], device: &BlockDevice) -> Vec<BlockDevice> {
     let disk = device.disk();
     let mut found: Vec<BlockDevice> =
         disk.slaves().iter().filter_map(|name| BlockDevice::named(system, name)).collect();

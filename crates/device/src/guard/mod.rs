@@ -11,21 +11,21 @@ mod refusal;
 mod survey;
 
 pub(crate) use layers::{all_beneath, beneath, mount_devices};
-pub use refusal::Refusal;
-pub use survey::Survey;
+pub use refusal::GuardRefusal;
+pub use survey::UseSurvey;
 pub(crate) use survey::is_system_point;
 
 use crate::block::{BlockDevice, DeviceNumber};
 use crate::bus;
 use crate::mounts::swaps;
 use crate::open;
-use crate::system::{System, text};
-use cardscope_files::Identity;
+use crate::system::{SystemRoots, text};
+use cardscope_files::FileIdentity;
 use std::path::{Path, PathBuf};
 
 /// A device that may be written to, as it was when the guards looked. Open it exclusively at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Clearance {
+pub struct WriteClearance {
     /// Kernel name: `sda`, `mmcblk0`.
     pub name: String,
     /// Path of the device file.
@@ -46,7 +46,7 @@ pub struct Clearance {
     pub partition_of: Option<String>,
 }
 
-impl Clearance {
+impl WriteClearance {
     /// What the user should know before it starts: that only a partition was named.
     pub fn remark(&self) -> Option<String> {
         let disk = self.partition_of.as_ref()?;
@@ -61,48 +61,52 @@ impl Clearance {
 ///
 /// # Errors
 /// The first reason why not, the heaviest first.
-pub fn check(system: &System, device: &str) -> Result<Clearance, Refusal> {
+pub fn check(system: &SystemRoots, device: &str) -> Result<WriteClearance, GuardRefusal> {
     let found = find(system, device)?;
-    Survey::read(system).check(system, &found)?;
+    UseSurvey::read(system).check(system, &found)?;
     Ok(clearance(system, &found))
 }
 
 /// The same for a device by its number.
-pub(crate) fn check_number(system: &System, number: DeviceNumber, name: &str) -> Result<Clearance, Refusal> {
+pub(crate) fn check_number(
+    system: &SystemRoots,
+    number: DeviceNumber,
+    name: &str,
+) -> Result<WriteClearance, GuardRefusal> {
     let device = numbered(system, number, name)?;
-    Survey::read(system).check(system, &device)?;
+    UseSurvey::read(system).check(system, &device)?;
     Ok(clearance(system, &device))
 }
 
 /// Looks again at a device that we hold exclusively. Meanwhile the kernel refuses it to mounts, swap and volumes; a loop
 /// device claims nothing. `all` looks at everything all the same.
 pub(crate) fn check_held(
-    system: &System,
+    system: &SystemRoots,
     number: DeviceNumber,
     name: &str,
     all: bool,
-) -> Result<(), Refusal> {
+) -> Result<(), GuardRefusal> {
     let device = numbered(system, number, name)?;
-    let survey = if all { Survey::read(system) } else { Survey::of_loops(system) };
+    let survey = if all { UseSurvey::read(system) } else { UseSurvey::of_loops(system) };
     survey.check_held(system, &device)
 }
 
-fn numbered(system: &System, number: DeviceNumber, name: &str) -> Result<BlockDevice, Refusal> {
-    BlockDevice::numbered(system, number).ok_or_else(|| Refusal::NotFound(name.to_owned()))
+fn numbered(system: &SystemRoots, number: DeviceNumber, name: &str) -> Result<BlockDevice, GuardRefusal> {
+    BlockDevice::numbered(system, number).ok_or_else(|| GuardRefusal::NotFound(name.to_owned()))
 }
 
-fn find(system: &System, device: &str) -> Result<BlockDevice, Refusal> {
+fn find(system: &SystemRoots, device: &str) -> Result<BlockDevice, GuardRefusal> {
     if let Some(found) = BlockDevice::find(system, device) {
         return Ok(found);
     }
     let device = device.to_owned();
     let there =
         if system.is_live() { Path::new(&device).exists() } else { system.dev().join(&device).exists() };
-    Err(if there { Refusal::NotABlockDevice(device) } else { Refusal::NotFound(device) })
+    Err(if there { GuardRefusal::NotABlockDevice(device) } else { GuardRefusal::NotFound(device) })
 }
 
-fn clearance(system: &System, device: &BlockDevice) -> Clearance {
-    Clearance {
+fn clearance(system: &SystemRoots, device: &BlockDevice) -> WriteClearance {
+    WriteClearance {
         name: device.name.clone(),
         path: device.path(system),
         number: device.number(),
@@ -123,29 +127,29 @@ fn clearance(system: &System, device: &BlockDevice) -> Clearance {
 ///
 /// # Errors
 /// If a loop device stands on it, or it is swap.
-pub fn check_file_id(system: &System, id: Identity, name: &Path) -> Result<(), Refusal> {
+pub fn check_file_id(system: &SystemRoots, id: FileIdentity, name: &Path) -> Result<(), GuardRefusal> {
     let file = || name.display().to_string();
     if let Some(device) = BlockDevice::all(system).iter().find(|device| stands_on(system, device, id)) {
-        return Err(Refusal::UnderLoop { file: file(), device: device.name.clone() });
+        return Err(GuardRefusal::UnderLoop { file: file(), device: device.name.clone() });
     }
-    if swaps(system).iter().any(|swap| Identity::at(swap) == Some(id)) {
-        return Err(Refusal::SwapFile(file()));
+    if swaps(system).iter().any(|swap| FileIdentity::at(swap) == Some(id)) {
+        return Err(GuardRefusal::SwapFile(file()));
     }
     Ok(())
 }
 
 /// Looks whether another program has a part of the file locked. The kernel stops all locking for some milliseconds to
 /// list the locks, so this is nothing to ask every second.
-pub(crate) fn check_locks(system: &System, id: Identity, name: &Path) -> Result<(), Refusal> {
+pub(crate) fn check_locks(system: &SystemRoots, id: FileIdentity, name: &Path) -> Result<(), GuardRefusal> {
     match locked_by(system, id) {
-        Some(by) => Err(Refusal::LockedFile { file: name.display().to_string(), by }),
+        Some(by) => Err(GuardRefusal::LockedFile { file: name.display().to_string(), by }),
         None => Ok(()),
     }
 }
 
 /// Who has a part of the file locked with fcntl(2), as virtual machines lock their images and databases their files; from
 /// `proc_locks(5)`. Locks of flock(2), our own among them, are met by taking one.
-fn locked_by(system: &System, id: Identity) -> Option<String> {
+fn locked_by(system: &SystemRoots, id: FileIdentity) -> Option<String> {
     let (major, minor) = (rustix::fs::major(id.device), rustix::fs::minor(id.device));
     let file = format!("{major:02x}:{minor:02x}:{}", id.inode);
     let locks = text(system.proc().join("locks"))?;
@@ -163,8 +167,8 @@ fn locked_by(system: &System, id: Identity) -> Option<String> {
 
 /// The loop device itself knows the inode it stands on; its path in sysfs, which has to do where we may not ask the
 /// device, leads nowhere for a file that was removed or is seen in another mount namespace only.
-fn stands_on(system: &System, device: &BlockDevice, id: Identity) -> bool {
+fn stands_on(system: &SystemRoots, device: &BlockDevice, id: FileIdentity) -> bool {
     let Some(path) = device.backing_file() else { return false };
     let asked = system.is_live().then(|| open::loop_file(&device.path(system))).flatten();
-    asked.or_else(|| Identity::at(Path::new(&path))) == Some(id)
+    asked.or_else(|| FileIdentity::at(Path::new(&path))) == Some(id)
 }

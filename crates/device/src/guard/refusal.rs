@@ -5,7 +5,7 @@ use std::fmt;
 
 /// A device that must not be written to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Refusal {
+pub enum GuardRefusal {
     /// Nothing of this name.
     NotFound(String),
     /// A file, a directory or a character device of this name.
@@ -88,49 +88,49 @@ pub enum Refusal {
     },
 }
 
-impl Refusal {
+impl GuardRefusal {
     /// Name of the device or file as the refusal gives it.
     fn name(&self) -> String {
         match self {
-            Refusal::NotFound(name) | Refusal::NotABlockDevice(name) | Refusal::SwapFile(name) => {
-                name.clone()
-            }
-            Refusal::UnderLoop { file, .. } | Refusal::LockedFile { file, .. } => file.clone(),
-            Refusal::Empty(device)
-            | Refusal::SizeUnknown(device)
-            | Refusal::System { device, .. }
-            | Refusal::Mounted { device, .. }
-            | Refusal::Swap { device, .. }
-            | Refusal::Held { device, .. }
-            | Refusal::ReadOnly { device, .. }
-            | Refusal::InUse { device, .. } => format!("/dev/{device}"),
+            GuardRefusal::NotFound(name)
+            | GuardRefusal::NotABlockDevice(name)
+            | GuardRefusal::SwapFile(name) => name.clone(),
+            GuardRefusal::UnderLoop { file, .. } | GuardRefusal::LockedFile { file, .. } => file.clone(),
+            GuardRefusal::Empty(device)
+            | GuardRefusal::SizeUnknown(device)
+            | GuardRefusal::System { device, .. }
+            | GuardRefusal::Mounted { device, .. }
+            | GuardRefusal::Swap { device, .. }
+            | GuardRefusal::Held { device, .. }
+            | GuardRefusal::ReadOnly { device, .. }
+            | GuardRefusal::InUse { device, .. } => format!("/dev/{device}"),
         }
     }
 
     /// What prevents a test, without the device and without "is": `in use: sda1 is mounted at /a`.
     pub fn cause(&self) -> String {
         match self {
-            Refusal::NotFound(_) => "does not exist".to_owned(),
-            Refusal::NotABlockDevice(_) => "not a block device".to_owned(),
-            Refusal::Empty(_) => {
+            GuardRefusal::NotFound(_) => "does not exist".to_owned(),
+            GuardRefusal::NotABlockDevice(_) => "not a block device".to_owned(),
+            GuardRefusal::Empty(_) => {
                 "has 0 sectors: no card is in it, or one that does not answer this reader".to_owned()
             }
-            Refusal::SizeUnknown(_) => "of unknown size".to_owned(),
-            Refusal::System { used, mount_point, through, .. } => {
+            GuardRefusal::SizeUnknown(_) => "of unknown size".to_owned(),
+            GuardRefusal::System { used, mount_point, through, .. } => {
                 format!("holds the running system ({used} is {mount_point}{through})")
             }
-            Refusal::Mounted { used, mount_point, through, .. } => {
+            GuardRefusal::Mounted { used, mount_point, through, .. } => {
                 format!("in use: {used} is mounted at {mount_point}{through}")
             }
-            Refusal::Swap { swap, through, .. } => {
+            GuardRefusal::Swap { swap, through, .. } => {
                 format!("in use: {swap} is swap of this computer{through}")
             }
-            Refusal::Held { part, holder, .. } => format!("in use: {part} is part of {holder}"),
-            Refusal::ReadOnly { part, .. } => format!("read-only ({part})"),
-            Refusal::UnderLoop { device, .. } => format!("in use by /dev/{device}"),
-            Refusal::SwapFile(_) => "in use: it is swap of this computer".to_owned(),
-            Refusal::LockedFile { by, .. } => format!("locked by {by}"),
-            Refusal::InUse { by, .. } => {
+            GuardRefusal::Held { part, holder, .. } => format!("in use: {part} is part of {holder}"),
+            GuardRefusal::ReadOnly { part, .. } => format!("read-only ({part})"),
+            GuardRefusal::UnderLoop { device, .. } => format!("in use by /dev/{device}"),
+            GuardRefusal::SwapFile(_) => "in use: it is swap of this computer".to_owned(),
+            GuardRefusal::LockedFile { by, .. } => format!("locked by {by}"),
+            GuardRefusal::InUse { by, .. } => {
                 format!("opened exclusively by another program{by}, perhaps another Cardscope")
             }
         }
@@ -139,41 +139,41 @@ impl Refusal {
     /// What to do about it.
     pub fn advice(&self) -> String {
         match self {
-            Refusal::NotFound(_) => "`cardscope list` shows the devices".to_owned(),
-            Refusal::NotABlockDevice(_) => {
+            GuardRefusal::NotFound(_) => "`cardscope list` shows the devices".to_owned(),
+            GuardRefusal::NotABlockDevice(_) => {
                 "name the card itself, as `cardscope list` shows it (an NVMe card by \
                                             its namespace, e.g. /dev/nvme0n1)"
                     .to_owned()
             }
-            Refusal::Empty(_) => "insert the card again, or try another reader".to_owned(),
-            Refusal::SizeUnknown(_) => "plug it in again and check `cardscope list`".to_owned(),
-            Refusal::System { .. } => "test it from another computer".to_owned(),
-            Refusal::Mounted { mount_point, .. } => {
+            GuardRefusal::Empty(_) => "insert the card again, or try another reader".to_owned(),
+            GuardRefusal::SizeUnknown(_) => "plug it in again and check `cardscope list`".to_owned(),
+            GuardRefusal::System { .. } => "test it from another computer".to_owned(),
+            GuardRefusal::Mounted { mount_point, .. } => {
                 format!("unmount it (umount {}) and start again", quoted(mount_point))
             }
-            Refusal::Swap { swap, .. } => format!("switch it off (swapoff {swap}) and start again"),
-            Refusal::Held { advice, .. } => format!("{advice} and start again"),
-            Refusal::ReadOnly { .. } => {
+            GuardRefusal::Swap { swap, .. } => format!("switch it off (swapoff {swap}) and start again"),
+            GuardRefusal::Held { advice, .. } => format!("{advice} and start again"),
+            GuardRefusal::ReadOnly { .. } => {
                 "check the lock switch of card or adapter; a worn-out card also locks itself".to_owned()
             }
-            Refusal::UnderLoop { device, .. } => {
+            GuardRefusal::UnderLoop { device, .. } => {
                 format!("detach it (losetup -d /dev/{device}) and start again")
             }
-            Refusal::SwapFile(file) => format!("switch it off (swapoff {file}) and start again"),
-            Refusal::LockedFile { .. } => "end that program and start again".to_owned(),
-            Refusal::InUse { .. } => "end it and start again".to_owned(),
+            GuardRefusal::SwapFile(file) => format!("switch it off (swapoff {file}) and start again"),
+            GuardRefusal::LockedFile { .. } => "end that program and start again".to_owned(),
+            GuardRefusal::InUse { .. } => "end it and start again".to_owned(),
         }
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for GuardRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let is = match self {
-            Refusal::NotFound(_) | Refusal::Empty(_) | Refusal::System { .. } => "",
+            GuardRefusal::NotFound(_) | GuardRefusal::Empty(_) | GuardRefusal::System { .. } => "",
             _ => "is ",
         };
         write!(f, "{} {is}{}; {}", self.name(), self.cause(), self.advice())
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for GuardRefusal {}

@@ -4,11 +4,11 @@
 //! mounted disk: each use is followed down through `slaves` and backing files to the disks beneath.
 
 use super::layers::{descend, device_at, mount_devices};
-use super::refusal::Refusal;
+use super::refusal::GuardRefusal;
 use crate::block::BlockDevice;
-use crate::mounts::{Mount, all_mounts, mount_of, swaps};
+use crate::mounts::{MountEntry, all_mounts, mount_of, swaps};
 use crate::open::{self, OpenError};
-use crate::system::{System, names, text};
+use crate::system::{SystemRoots, names, text};
 use std::path::Path;
 
 /// Mount points without which the system does not run, or not again. `/boot/…` covers `efi` and `firmware`.
@@ -23,7 +23,7 @@ const OF_SEVERAL: &[&str] = &["btrfs", "bcachefs"];
 
 /// Why a device is in use.
 #[derive(Debug, Clone)]
-enum Purpose {
+enum UsePurpose {
     Mount {
         point: String,
         elsewhere: bool,
@@ -40,55 +40,56 @@ enum Purpose {
 
 /// One use: the device used, and the names on the way down to one that it stands on.
 #[derive(Debug, Clone)]
-struct Use {
-    purpose: Purpose,
+struct DeviceUse {
+    purpose: UsePurpose,
     /// From the device used to the one beneath, the latter last.
     path: Vec<String>,
 }
 
 /// All uses, read once; good for many devices.
 #[derive(Debug, Clone)]
-pub struct Survey {
-    uses: Vec<Use>,
+pub struct UseSurvey {
+    uses: Vec<DeviceUse>,
     loops: Vec<(String, BlockDevice)>,
 }
 
-impl Survey {
+impl UseSurvey {
     /// Looks at mounts of all namespaces, swap, and loop devices.
-    pub fn read(system: &System) -> Survey {
+    pub fn read(system: &SystemRoots) -> UseSurvey {
         Self::of(system, &all_mounts(system))
     }
 
     /// The same, of mounts that are known already.
-    pub(crate) fn of(system: &System, mounts: &[Mount]) -> Survey {
-        let mut uses: Vec<Use> = mounts.iter().flat_map(|mount| mount_uses(system, mounts, mount)).collect();
+    pub(crate) fn of(system: &SystemRoots, mounts: &[MountEntry]) -> UseSurvey {
+        let mut uses: Vec<DeviceUse> =
+            mounts.iter().flat_map(|mount| mount_uses(system, mounts, mount)).collect();
         uses.extend(swaps(system).iter().flat_map(|swap| swap_uses(system, mounts, swap)));
         uses.extend(btrfs_members(system));
-        Survey { uses, ..Self::of_loops(system) }
+        UseSurvey { uses, ..Self::of_loops(system) }
     }
 
     /// Looks at loop devices only.
-    pub(super) fn of_loops(system: &System) -> Survey {
+    pub(super) fn of_loops(system: &SystemRoots) -> UseSurvey {
         let loops = BlockDevice::all(system)
             .into_iter()
             .filter_map(|disk| {
                 Some((disk.name.clone(), device_at(system, Path::new(&disk.backing_file()?))?))
             })
             .collect();
-        Survey { uses: Vec::new(), loops }
+        UseSurvey { uses: Vec::new(), loops }
     }
 
     /// Says whether a device may be written to.
     ///
     /// # Errors
     /// The heaviest reason why not.
-    pub fn check(&self, system: &System, device: &BlockDevice) -> Result<(), Refusal> {
+    pub fn check(&self, system: &SystemRoots, device: &BlockDevice) -> Result<(), GuardRefusal> {
         self.check_held(system, device)?;
         check_exclusive(system, device)
     }
 
     /// The same for a device that we hold exclusively ourselves.
-    pub(super) fn check_held(&self, system: &System, device: &BlockDevice) -> Result<(), Refusal> {
+    pub(super) fn check_held(&self, system: &SystemRoots, device: &BlockDevice) -> Result<(), GuardRefusal> {
         self.check_system(device, is_system_point)?;
         let parts = parts_at_stake(device);
         self.check_uses(device, &parts)?;
@@ -101,7 +102,11 @@ impl Survey {
     ///
     /// # Errors
     /// The heaviest reason beside them. The disk of the running system is refused by more mount points than for writing.
-    pub(crate) fn check_unmount(&self, system: &System, device: &BlockDevice) -> Result<(), Refusal> {
+    pub(crate) fn check_unmount(
+        &self,
+        system: &SystemRoots,
+        device: &BlockDevice,
+    ) -> Result<(), GuardRefusal> {
         self.check_system(device, is_system_folder)?;
         let parts = parts_at_stake(device);
         if let Some(used) = self.hits(&parts).find(|used| !self.ends_with_unmounting(used, &parts)) {
@@ -113,14 +118,14 @@ impl Survey {
     }
 
     /// Whether a use is over once the mounts that we see are undone, and no other device is touched by that.
-    fn ends_with_unmounting(&self, used: &Use, parts: &[BlockDevice]) -> bool {
+    fn ends_with_unmounting(&self, used: &DeviceUse, parts: &[BlockDevice]) -> bool {
         let is_part = |name: &String| parts.iter().any(|part| part.name == *name);
         match &used.purpose {
             // A copy in another namespace mostly goes with ours.
-            Purpose::Mount { claimed: false, .. } => {
+            UsePurpose::Mount { claimed: false, .. } => {
                 used.path.len() == 1 && self.is_mounted_here(&used.path[0])
             }
-            Purpose::Btrfs { members } => {
+            UsePurpose::Btrfs { members } => {
                 members.iter().all(is_part) && members.iter().any(|name| self.is_mounted_here(name))
             }
             _ => false,
@@ -128,15 +133,16 @@ impl Survey {
     }
 
     fn is_mounted_here(&self, name: &String) -> bool {
-        let here =
-            |purpose: &Purpose| matches!(purpose, Purpose::Mount { elsewhere: false, claimed: false, .. });
+        let here = |purpose: &UsePurpose| {
+            matches!(purpose, UsePurpose::Mount { elsewhere: false, claimed: false, .. })
+        };
         self.uses.iter().any(|used| here(&used.purpose) && used.path.len() == 1 && used.path[0] == *name)
     }
 
     /// True where the device or a part of it is mounted.
     pub fn mounted(&self, device: &BlockDevice) -> bool {
         let parts = parts_at_stake(device);
-        self.hits(&parts).any(|used| !matches!(used.purpose, Purpose::Swap { .. }))
+        self.hits(&parts).any(|used| !matches!(used.purpose, UsePurpose::Swap { .. }))
     }
 
     /// Where a disk or partition itself is mounted, not counting what stands on it.
@@ -144,7 +150,7 @@ impl Survey {
         let own = self.uses.iter().filter(|used| used.path.len() == 1 && used.path[0] == device.name);
         let mut points: Vec<String> = own
             .filter_map(|used| match &used.purpose {
-                Purpose::Mount { point, .. } => Some(point.clone()),
+                UsePurpose::Mount { point, .. } => Some(point.clone()),
                 _ => None,
             })
             .collect();
@@ -153,22 +159,22 @@ impl Survey {
         points
     }
 
-    fn hits<'a>(&'a self, parts: &'a [BlockDevice]) -> impl Iterator<Item = &'a Use> {
+    fn hits<'a>(&'a self, parts: &'a [BlockDevice]) -> impl Iterator<Item = &'a DeviceUse> {
         self.uses.iter().filter(|used| parts.iter().any(|part| used.path.last() == Some(&part.name)))
     }
 
     /// The disk of the running system is out of bounds as a whole, its other partitions too: a slip of one digit
     /// there costs the system.
-    fn check_system(&self, device: &BlockDevice, is_system: fn(&str) -> bool) -> Result<(), Refusal> {
+    fn check_system(&self, device: &BlockDevice, is_system: fn(&str) -> bool) -> Result<(), GuardRefusal> {
         let disk = device.disk();
         let mut all = disk.partitions();
         all.push(disk);
         let hit = self.hits(&all).find_map(|used| match &used.purpose {
-            Purpose::Mount { point, elsewhere: false, .. } if is_system(point) => Some((used, point)),
+            UsePurpose::Mount { point, elsewhere: false, .. } if is_system(point) => Some((used, point)),
             _ => None,
         });
         match hit {
-            Some((used, point)) => Err(Refusal::System {
+            Some((used, point)) => Err(GuardRefusal::System {
                 device: device.name.clone(),
                 used: used.path.first().cloned().unwrap_or_default(),
                 mount_point: point.clone(),
@@ -178,7 +184,7 @@ impl Survey {
         }
     }
 
-    fn check_uses(&self, device: &BlockDevice, parts: &[BlockDevice]) -> Result<(), Refusal> {
+    fn check_uses(&self, device: &BlockDevice, parts: &[BlockDevice]) -> Result<(), GuardRefusal> {
         match self.hits(parts).next() {
             Some(used) => Err(used.refusal(&device.name)),
             None => Ok(()),
@@ -187,14 +193,14 @@ impl Survey {
 
     fn check_holders(
         &self,
-        system: &System,
+        system: &SystemRoots,
         device: &BlockDevice,
         parts: &[BlockDevice],
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), GuardRefusal> {
         for part in parts {
             if let Some(name) = part.holders().first() {
                 let (holder, advice) = holder(system, name);
-                return Err(Refusal::Held {
+                return Err(GuardRefusal::Held {
                     device: device.name.clone(),
                     part: part.name.clone(),
                     holder,
@@ -202,7 +208,7 @@ impl Survey {
                 });
             }
             if let Some((holder, _)) = self.loops.iter().find(|(_, beneath)| beneath.name == part.name) {
-                return Err(Refusal::Held {
+                return Err(GuardRefusal::Held {
                     device: device.name.clone(),
                     part: part.name.clone(),
                     holder: format!("the loop device {holder}"),
@@ -214,7 +220,7 @@ impl Survey {
     }
 }
 
-impl Use {
+impl DeviceUse {
     fn through(&self) -> String {
         match self.path.split_first() {
             Some((_, beneath)) if !beneath.is_empty() => format!(", which lies on {}", beneath.join(" on ")),
@@ -222,18 +228,20 @@ impl Use {
         }
     }
 
-    fn refusal(&self, device: &str) -> Refusal {
+    fn refusal(&self, device: &str) -> GuardRefusal {
         let device = device.to_owned();
         let used = self.path.first().cloned().unwrap_or_default();
         match &self.purpose {
-            Purpose::Mount { point, elsewhere, .. } => {
+            UsePurpose::Mount { point, elsewhere, .. } => {
                 let whose =
                     if *elsewhere { ", by a process with its own mounts, e.g. a container" } else { "" };
                 let through = format!("{}{whose}", self.through());
-                Refusal::Mounted { device, used, mount_point: point.clone(), through }
+                GuardRefusal::Mounted { device, used, mount_point: point.clone(), through }
             }
-            Purpose::Swap { path } => Refusal::Swap { device, swap: path.clone(), through: self.through() },
-            Purpose::Btrfs { .. } => Refusal::Held {
+            UsePurpose::Swap { path } => {
+                GuardRefusal::Swap { device, swap: path.clone(), through: self.through() }
+            }
+            UsePurpose::Btrfs { .. } => GuardRefusal::Held {
                 device,
                 part: used,
                 holder: "a mounted btrfs file system".to_owned(),
@@ -260,7 +268,7 @@ fn is_system_folder(point: &str) -> bool {
 
 /// Names what stands on a disk or partition, by what its directory in sysfs says of it, and says how to let go of it.
 /// `dm/uuid` begins with the name of who made the volume (dmsetup(8)); RAID and bcache are known by their names.
-fn holder(system: &System, name: &str) -> (String, String) {
+fn holder(system: &SystemRoots, name: &str) -> (String, String) {
     let dir = system.sys().join("block").join(name);
     let volume = text(dir.join("dm/name")).unwrap_or_else(|| name.to_owned());
     let uuid = text(dir.join("dm/uuid")).unwrap_or_default();
@@ -312,37 +320,37 @@ fn overlap(a: &BlockDevice, b: &BlockDevice) -> bool {
     }
 }
 
-fn check_medium(device: &BlockDevice) -> Result<(), Refusal> {
+fn check_medium(device: &BlockDevice) -> Result<(), GuardRefusal> {
     match device.bytes() {
-        Some(0) => Err(Refusal::Empty(device.name.clone())),
-        None => Err(Refusal::SizeUnknown(device.name.clone())),
+        Some(0) => Err(GuardRefusal::Empty(device.name.clone())),
+        None => Err(GuardRefusal::SizeUnknown(device.name.clone())),
         Some(_) => Ok(()),
     }
 }
 
-fn check_read_only(device: &BlockDevice, parts: &[BlockDevice]) -> Result<(), Refusal> {
+fn check_read_only(device: &BlockDevice, parts: &[BlockDevice]) -> Result<(), GuardRefusal> {
     // A read-only partition does not protect itself from writes to the whole disk: whoever set it meant it.
     match parts.iter().find(|part| part.read_only()) {
-        Some(part) => Err(Refusal::ReadOnly { device: device.name.clone(), part: part.name.clone() }),
+        Some(part) => Err(GuardRefusal::ReadOnly { device: device.name.clone(), part: part.name.clone() }),
         None => Ok(()),
     }
 }
 
 /// The kernel knows users that leave no trace in sysfs (ZFS, another Cardscope): ask it by opening.
-fn check_exclusive(system: &System, device: &BlockDevice) -> Result<(), Refusal> {
+fn check_exclusive(system: &SystemRoots, device: &BlockDevice) -> Result<(), GuardRefusal> {
     if !system.is_live() {
         return Ok(());
     }
     match open::try_exclusive(&device.path(system)) {
-        Err(OpenError::Busy { by, .. }) => Err(Refusal::InUse { device: device.name.clone(), by }),
-        Err(OpenError::NoMedium { .. }) => Err(Refusal::Empty(device.name.clone())),
+        Err(OpenError::Busy { by, .. }) => Err(GuardRefusal::InUse { device: device.name.clone(), by }),
+        Err(OpenError::NoMedium { .. }) => Err(GuardRefusal::Empty(device.name.clone())),
         // Without the right to open it, nothing can be written either; opening for the test will say so.
         _ => Ok(()),
     }
 }
 
-fn mount_uses(system: &System, mounts: &[Mount], mount: &Mount) -> Vec<Use> {
-    let purpose = Purpose::Mount {
+fn mount_uses(system: &SystemRoots, mounts: &[MountEntry], mount: &MountEntry) -> Vec<DeviceUse> {
+    let purpose = UsePurpose::Mount {
         point: mount.point.to_string_lossy().into_owned(),
         elsewhere: mount.elsewhere,
         claimed: mount.number.major == 0 && !OF_SEVERAL.contains(&mount.kind.as_str()),
@@ -350,21 +358,21 @@ fn mount_uses(system: &System, mounts: &[Mount], mount: &Mount) -> Vec<Use> {
     paths_down(system, mounts, mount_devices(system, mount), purpose)
 }
 
-fn swap_uses(system: &System, mounts: &[Mount], swap: &Path) -> Vec<Use> {
+fn swap_uses(system: &SystemRoots, mounts: &[MountEntry], swap: &Path) -> Vec<DeviceUse> {
     let devices = match device_at(system, swap) {
         Some(device) => vec![device],
         None => mount_of(mounts, swap).map(|mount| mount_devices(system, mount)).unwrap_or_default(),
     };
-    paths_down(system, mounts, devices, Purpose::Swap { path: swap.to_string_lossy().into_owned() })
+    paths_down(system, mounts, devices, UsePurpose::Swap { path: swap.to_string_lossy().into_owned() })
 }
 
 /// Members of mounted btrfs file systems; only one of them appears in the list of mounts.
-fn btrfs_members(system: &System) -> Vec<Use> {
+fn btrfs_members(system: &SystemRoots) -> Vec<DeviceUse> {
     let root = system.sys().join("fs/btrfs");
     let systems = names(&root).into_iter().map(|uuid| names(root.join(uuid).join("devices")));
     let uses = |members: Vec<String>| {
-        let of = |name: &String| Use {
-            purpose: Purpose::Btrfs { members: members.clone() },
+        let of = |name: &String| DeviceUse {
+            purpose: UsePurpose::Btrfs { members: members.clone() },
             path: vec![name.clone()],
         };
         members.iter().map(of).collect::<Vec<_>>()
@@ -373,11 +381,16 @@ fn btrfs_members(system: &System) -> Vec<Use> {
 }
 
 /// One use for each device on the way down.
-fn paths_down(system: &System, mounts: &[Mount], devices: Vec<BlockDevice>, purpose: Purpose) -> Vec<Use> {
+fn paths_down(
+    system: &SystemRoots,
+    mounts: &[MountEntry],
+    devices: Vec<BlockDevice>,
+    purpose: UsePurpose,
+) -> Vec<DeviceUse> {
     let mut uses = Vec::new();
     for device in devices {
         descend(system, mounts, &device, &[], &mut |path| {
-            uses.push(Use { purpose: purpose.clone(), path: path.to_vec() });
+            uses.push(DeviceUse { purpose: purpose.clone(), path: path.to_vec() });
         });
     }
     uses

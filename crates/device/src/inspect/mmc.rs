@@ -3,8 +3,8 @@
 //! docs/reference/linux.md#bus-mode. In a recorded tree the kernel log may lie as `dmesg` beside `sys`.
 
 use crate::block::BlockDevice;
-use crate::system::{System, base_name, number, text};
-use cardscope_model::finding::{Finding, Weight};
+use crate::system::{SystemRoots, base_name, number, text};
+use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_sd::bus::MmcBus;
 use rustix::fs::{Mode, OFlags};
 use rustix::process::geteuid;
@@ -26,7 +26,7 @@ pub(crate) enum BusUnknown {
 }
 
 /// Name of the MMC host of a card, and the directory of its controller where the way up is known.
-pub(crate) fn mmc_host(system: &System, disk: &BlockDevice) -> Option<(String, Option<PathBuf>)> {
+pub(crate) fn mmc_host(system: &SystemRoots, disk: &BlockDevice) -> Option<(String, Option<PathBuf>)> {
     let above = disk.ancestors(system);
     let known = above.iter().find(|dir| dir.parent().and_then(base_name) == Some("mmc_host"));
     if let Some(dir) = known {
@@ -39,7 +39,7 @@ pub(crate) fn mmc_host(system: &System, disk: &BlockDevice) -> Option<(String, O
 }
 
 /// What debugfs, sysfs and the kernel log say of the bus; what is unknown, and why.
-pub(crate) fn bus(system: &System, disk: &BlockDevice) -> (MmcBus, Option<BusUnknown>) {
+pub(crate) fn bus(system: &SystemRoots, disk: &BlockDevice) -> (MmcBus, Option<BusUnknown>) {
     let host = mmc_host(system, disk).map(|(host, _)| host);
     let debug = system.sys().join("kernel/debug");
     let ios = host.as_ref().and_then(|host| text(debug.join(host).join("ios")));
@@ -53,7 +53,7 @@ pub(crate) fn bus(system: &System, disk: &BlockDevice) -> (MmcBus, Option<BusUnk
     (bus, unknown)
 }
 
-fn why_unknown(system: &System) -> BusUnknown {
+fn why_unknown(system: &SystemRoots) -> BusUnknown {
     let closed = std::fs::read_dir(system.sys().join("kernel/debug"))
         .is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied);
     match system.is_live() && closed {
@@ -72,7 +72,8 @@ impl BusUnknown {
             }
             None => "The bus mode and clock are unknown".to_owned(),
         };
-        let note = |why: &str| Finding::new("bus-mode-unread", Weight::Note, 1.0, format!("{what}: {why}."));
+        let note =
+            |why: &str| Finding::new("bus-mode-unread", FindingWeight::Note, 1.0, format!("{what}: {why}."));
         match self {
             BusUnknown::NeedsRoot => {
                 note("debugfs needs root").advise("Run `sudo cardscope info` to see the bus mode.")
@@ -92,7 +93,7 @@ fn last_arrival(log: &str, host: &str) -> Option<MmcBus> {
     log.lines().rev().filter(|line| line.contains(&start)).find_map(MmcBus::from_kernel_line)
 }
 
-fn kernel_log(system: &System) -> Option<String> {
+fn kernel_log(system: &SystemRoots) -> Option<String> {
     if system.is_live() { read_kmsg() } else { text(system.proc().parent()?.join("dmesg")) }
 }
 

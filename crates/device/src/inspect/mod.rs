@@ -9,15 +9,15 @@ use crate::block::BlockDevice;
 use crate::bus::bus;
 use crate::commands;
 use crate::hwmon;
-use crate::nvme::{self, Answers};
+use crate::nvme::{self, ControllerData};
 use crate::refused::reason;
-use crate::system::{System, base_name, text};
+use crate::system::{SystemRoots, base_name, text};
 use crate::usb;
 use cardscope_model::device::Bus;
-use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::identity::Identity;
 use cardscope_sd::bus::PcieLink;
-use cardscope_sd::health::{CardHealth, Layout};
+use cardscope_sd::health::{CardHealth, HealthLayout};
 use cardscope_sd::nvme::{
     ExpressArea, ExpressIdentity, IdentifyController, IdentifyNamespace, NvmeError, NvmeIdentity, SmartLog,
     ThermalFeatures,
@@ -47,7 +47,7 @@ pub enum InspectError {
 ///
 /// # Errors
 /// If there is no such block device.
-pub fn inspect(system: &System, name_or_path: &str) -> Result<Identity, InspectError> {
+pub fn inspect(system: &SystemRoots, name_or_path: &str) -> Result<Identity, InspectError> {
     let disk = find(system, name_or_path)?;
     let mut identity =
         Identity { capacity_bytes: disk.bytes().filter(|bytes| *bytes > 0), ..Identity::default() };
@@ -69,7 +69,7 @@ pub fn inspect(system: &System, name_or_path: &str) -> Result<Identity, InspectE
     Ok(identity)
 }
 
-fn find(system: &System, device: &str) -> Result<BlockDevice, InspectError> {
+fn find(system: &SystemRoots, device: &str) -> Result<BlockDevice, InspectError> {
     let by_controller = || {
         let name = Path::new(device).file_name()?.to_str()?;
         nvme::first_namespace(system, name)
@@ -89,7 +89,7 @@ fn find(system: &System, device: &str) -> Result<BlockDevice, InspectError> {
     Err(InspectError::NotFound { device, place })
 }
 
-fn add_mmc(system: &System, disk: &BlockDevice, identity: &mut Identity, remarks: &mut Vec<Finding>) {
+fn add_mmc(system: &SystemRoots, disk: &BlockDevice, identity: &mut Identity, remarks: &mut Vec<Finding>) {
     let (bus, unknown) = mmc::bus(system, disk);
     if let Some(unknown) = unknown {
         remarks.push(unknown.remark(&bus));
@@ -115,7 +115,7 @@ fn add_mmc(system: &System, disk: &BlockDevice, identity: &mut Identity, remarks
 }
 
 /// The SD status from the card itself, for kernels that show no file of it.
-fn asked_ssr(system: &System, disk: &BlockDevice, remarks: &mut Vec<Finding>) -> Option<Ssr> {
+fn asked_ssr(system: &SystemRoots, disk: &BlockDevice, remarks: &mut Vec<Finding>) -> Option<Ssr> {
     match commands::sd_status(system, disk) {
         Ok(bytes) => Some(Ssr::decode(bytes)),
         Err(errno) => {
@@ -131,16 +131,21 @@ fn asked_ssr(system: &System, disk: &BlockDevice, remarks: &mut Vec<Finding>) ->
 
 /// Asks a card for its maker's health page: in this layout, else in that of the maker its CID names. What is missing
 /// becomes a finding.
-pub fn add_health(system: &System, name_or_path: &str, layout: Option<Layout>, identity: &mut Identity) {
+pub fn add_health(
+    system: &SystemRoots,
+    name_or_path: &str,
+    layout: Option<HealthLayout>,
+    identity: &mut Identity,
+) {
     let maker = identity.cid.as_ref().map(|cid| cid.mid);
     // CMD56 of an eMMC is another command.
     let in_slot = |disk: &BlockDevice| bus(system, disk) == Bus::Mmc && identity.emmc.is_none();
     let asked = find(system, name_or_path).ok().filter(|disk| system.is_live() && in_slot(disk));
-    let health = match (asked, layout.or_else(|| maker.and_then(Layout::of_maker))) {
+    let health = match (asked, layout.or_else(|| maker.and_then(HealthLayout::of_maker))) {
         (None, _) => Err("only a card in an SD slot of this computer can be asked".to_owned()),
         (Some(_), None) => Err(format!(
             "its maker's layout is not known; if the card is of one of these, name it: --health={}",
-            Layout::ALL.map(Layout::name).join(", ")
+            HealthLayout::ALL.map(HealthLayout::name).join(", ")
         )),
         (Some(disk), Some(layout)) => commands::health_page(system, &disk, layout.question())
             .map_err(reason)
@@ -167,7 +172,7 @@ fn unreadable(error: &RegisterError) -> Finding {
         .advise("Remove the card, insert it again and run `cardscope info` again.")
 }
 
-fn add_nvme(system: &System, disk: &BlockDevice, identity: &mut Identity, remarks: &mut Vec<Finding>) {
+fn add_nvme(system: &SystemRoots, disk: &BlockDevice, identity: &mut Identity, remarks: &mut Vec<Finding>) {
     let inspected = describe_nvme(system, disk);
     remarks.extend(nvme_missing(&inspected.missing));
     identity.nvme = Some(inspected.nvme);
@@ -191,11 +196,11 @@ fn no_card(disk: &BlockDevice) -> Finding {
 }
 
 fn note(claim: &str, verdict: impl Into<String>) -> Finding {
-    Finding::new(claim, Weight::Note, 1.0, verdict)
+    Finding::new(claim, FindingWeight::Note, 1.0, verdict)
 }
 
 /// The bus and its mode in a few words, for the condition: `SDR104`, `PCIe 3.0 x1`, `USB 5000 Mbit/s UAS`.
-pub fn bus_mode(system: &System, disk: &BlockDevice) -> Option<String> {
+pub fn bus_mode(system: &SystemRoots, disk: &BlockDevice) -> Option<String> {
     match bus(system, disk) {
         Bus::Mmc => mmc::mode(&mmc::bus(system, disk).0),
         Bus::Usb => usb::reader(system, disk)?.mode(),
@@ -205,13 +210,13 @@ pub fn bus_mode(system: &System, disk: &BlockDevice) -> Option<String> {
 }
 
 /// What was found, and what could not be had: what, and why.
-struct Inspected {
+struct InspectedCard {
     nvme: NvmeIdentity,
     missing: Vec<(&'static str, String)>,
 }
 
 /// Describes the controller behind a disk.
-fn describe_nvme(system: &System, disk: &BlockDevice) -> Inspected {
+fn describe_nvme(system: &SystemRoots, disk: &BlockDevice) -> InspectedCard {
     let answers = nvme::ask(system, disk);
     let mut missing = answers.missing.clone();
     let mut identity = decode(&answers, &mut missing);
@@ -226,10 +231,10 @@ fn describe_nvme(system: &System, disk: &BlockDevice) -> Inspected {
     if identity.sd_express.is_none() {
         identity.sd_express = nvme::names(system, disk).and_then(|names| ExpressIdentity::from_names(&names));
     }
-    Inspected { nvme: identity, missing }
+    InspectedCard { nvme: identity, missing }
 }
 
-fn decode(answers: &Answers, missing: &mut Vec<(&'static str, String)>) -> NvmeIdentity {
+fn decode(answers: &ControllerData, missing: &mut Vec<(&'static str, String)>) -> NvmeIdentity {
     let identify =
         take(answers.identify.as_deref(), "Identify Controller", IdentifyController::decode, missing);
     let area =
@@ -265,7 +270,7 @@ fn kelvin(celsius: f64) -> u32 {
 }
 
 /// The link of the controller behind a disk.
-fn link(system: &System, disk: &BlockDevice) -> Option<PcieLink> {
+fn link(system: &SystemRoots, disk: &BlockDevice) -> Option<PcieLink> {
     let dir = nvme::pci_place(system, &nvme::controller(system, disk)?)?;
     let word = |name: &str| text(dir.join(name));
     let now = (word("current_link_speed"), word("current_link_width"));

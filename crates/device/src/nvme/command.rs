@@ -13,7 +13,7 @@ use std::path::Path;
 
 /// One thing that a controller is asked.
 #[derive(Clone, Copy)]
-pub(super) struct Question {
+pub(super) struct AdminQuery {
     name: &'static str,
     /// File of a recording that holds the answer.
     pub(super) file: &'static str,
@@ -24,7 +24,7 @@ pub(super) struct Question {
     pub(super) bytes: usize,
 }
 
-const IDENTIFY_CONTROLLER: Question = Question {
+const IDENTIFY_CONTROLLER: AdminQuery = AdminQuery {
     name: "Identify Controller",
     file: "identify_controller.bin",
     opcode: IDENTIFY,
@@ -34,7 +34,7 @@ const IDENTIFY_CONTROLLER: Question = Question {
 };
 
 /// Of one namespace, whose number is to be filled in.
-const IDENTIFY_NAMESPACE: Question = Question {
+const IDENTIFY_NAMESPACE: AdminQuery = AdminQuery {
     name: "Identify Namespace",
     file: "identify_namespace.bin",
     cdw10: CNS_NAMESPACE,
@@ -42,7 +42,7 @@ const IDENTIFY_NAMESPACE: Question = Question {
 };
 
 /// SMART / health, of the controller itself. The length in dwords less one stands in the upper half of cdw10.
-const SMART_LOG: Question = Question {
+const SMART_LOG: AdminQuery = AdminQuery {
     name: "SMART log",
     file: "smart_log.bin",
     opcode: GET_LOG_PAGE,
@@ -52,16 +52,16 @@ const SMART_LOG: Question = Question {
 };
 
 /// The current value of a feature; cdw11 stays 0, which for 04h means composite and over-temperature.
-const fn feature(name: &'static str, file: &'static str, id: u32) -> Question {
-    Question { name, file, opcode: GET_FEATURES, namespace: 0, cdw10: id, bytes: 4 }
+const fn feature(name: &'static str, file: &'static str, id: u32) -> AdminQuery {
+    AdminQuery { name, file, opcode: GET_FEATURES, namespace: 0, cdw10: id, bytes: 4 }
 }
 
-const TEMPERATURE_THRESHOLD: Question = feature("Get Features 04h", "feature_04.bin", 0x04);
-const THERMAL_MANAGEMENT: Question = feature("Get Features 10h", "feature_10.bin", 0x10);
+const TEMPERATURE_THRESHOLD: AdminQuery = feature("Get Features 04h", "feature_04.bin", 0x04);
+const THERMAL_MANAGEMENT: AdminQuery = feature("Get Features 10h", "feature_10.bin", 0x10);
 
 /// Raw answers of a controller; each missing one has its reason in `missing`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Answers {
+pub(crate) struct ControllerData {
     /// Identify Controller, 4096 bytes.
     pub(crate) identify: Option<Vec<u8>>,
     /// Identify Namespace, 4096 bytes.
@@ -76,16 +76,20 @@ pub(crate) struct Answers {
     pub(crate) missing: Vec<(&'static str, String)>,
 }
 
-impl Answers {
+impl ControllerData {
     /// Asks for all of them; `ask` gives an answer, or says why it cannot be had.
-    pub(super) fn gather(namespace: u32, ask: impl Fn(&Question) -> Result<Vec<u8>, String>) -> Answers {
+    pub(super) fn gather(
+        namespace: u32,
+        ask: impl Fn(&AdminQuery) -> Result<Vec<u8>, String>,
+    ) -> ControllerData {
         let mut missing = Vec::new();
-        let mut answer =
-            |question: Question| ask(&question).map_err(|reason| missing.push((question.name, reason))).ok();
+        let mut answer = |question: AdminQuery| {
+            ask(&question).map_err(|reason| missing.push((question.name, reason))).ok()
+        };
         let dword = |bytes: Vec<u8>| bytes.get(..4)?.try_into().ok().map(u32::from_le_bytes);
-        Answers {
+        ControllerData {
             identify: answer(IDENTIFY_CONTROLLER),
-            namespace: answer(Question { namespace, ..IDENTIFY_NAMESPACE }),
+            namespace: answer(AdminQuery { namespace, ..IDENTIFY_NAMESPACE }),
             smart: answer(SMART_LOG),
             feature_04: answer(TEMPERATURE_THRESHOLD).and_then(dword),
             feature_10: answer(THERMAL_MANAGEMENT).and_then(dword),
@@ -141,14 +145,14 @@ const ALL_NAMESPACES: u32 = 0xffff_ffff;
 const TIMEOUT_MS: u32 = 5000;
 
 /// One command and the memory for its answer, which must live as long as the kernel may write to it.
-struct Exchange<'a> {
+struct AdminExchange<'a> {
     command: AdminCommand,
     // Held only so that the memory cannot be touched or freed while the kernel fills it.
     _data: &'a mut [u8],
 }
 
-impl<'a> Exchange<'a> {
-    fn new(question: &Question, data: &'a mut [u8]) -> Self {
+impl<'a> AdminExchange<'a> {
+    fn new(question: &AdminQuery, data: &'a mut [u8]) -> Self {
         let command = AdminCommand {
             opcode: question.opcode,
             nsid: question.namespace,
@@ -158,13 +162,13 @@ impl<'a> Exchange<'a> {
             timeout_ms: TIMEOUT_MS,
             ..AdminCommand::default()
         };
-        Exchange { command, _data: data }
+        AdminExchange { command, _data: data }
     }
 }
 
 // SAFETY: ADMIN is the code of `struct nvme_admin_cmd`, whose layout is asserted above; `as_ptr` gives a pointer
 // to one that `self` owns, and its `addr` and `data_len` describe memory that `self` borrows for as long.
-unsafe impl Ioctl for Exchange<'_> {
+unsafe impl Ioctl for AdminExchange<'_> {
     /// Status of the command (0 = done) and its result dword.
     type Output = (u32, u32);
 
@@ -186,13 +190,13 @@ unsafe impl Ioctl for Exchange<'_> {
 }
 
 /// Sends one command: the status of the command (0 = done) and its result dword.
-fn send(fd: &OwnedFd, question: &Question, data: &mut [u8]) -> Result<(u32, u32), Errno> {
+fn send(fd: &OwnedFd, question: &AdminQuery, data: &mut [u8]) -> Result<(u32, u32), Errno> {
     // SAFETY: see `impl Ioctl for Exchange`; the commands sent here only read from the card.
-    unsafe { rustix::ioctl::ioctl(fd, Exchange::new(question, data)) }
+    unsafe { rustix::ioctl::ioctl(fd, AdminExchange::new(question, data)) }
 }
 
 /// The answer to a question, or why there is none as text.
-fn answer(fd: &OwnedFd, question: &Question) -> Result<Vec<u8>, String> {
+fn answer(fd: &OwnedFd, question: &AdminQuery) -> Result<Vec<u8>, String> {
     let of_feature = question.opcode == GET_FEATURES;
     let mut data = vec![0; if of_feature { 0 } else { question.bytes }];
     match send(fd, question, &mut data).map_err(reason)? {
@@ -232,9 +236,9 @@ fn open(device: &Path) -> Result<OwnedFd, String> {
 }
 
 /// Asks a controller (`/dev/nvme0`) everything that [`Answers`] holds, of the given namespace too.
-pub(super) fn ask(device: &Path, namespace: u32) -> Answers {
+pub(super) fn ask(device: &Path, namespace: u32) -> ControllerData {
     let fd = open(device);
-    Answers::gather(namespace, |question| answer(fd.as_ref().map_err(String::clone)?, question))
+    ControllerData::gather(namespace, |question| answer(fd.as_ref().map_err(String::clone)?, question))
 }
 
 /// The composite temperature of a controller in °C, from the kelvin in its SMART log (bytes 1 and 2), for kernels without

@@ -7,10 +7,10 @@
 
 mod command;
 
-pub(crate) use command::{Answers, composite_celsius, ping, smart_log};
+pub(crate) use command::{ControllerData, composite_celsius, ping, smart_log};
 
 use crate::block::BlockDevice;
-use crate::system::{self, System, base_name, bytes, number, text};
+use crate::system::{self, SystemRoots, base_name, bytes, number, text};
 use cardscope_sd::nvme::{ExpressIdentity, IdentifyController};
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,7 @@ fn controller_name(disk: &str) -> Option<String> {
 }
 
 /// Directory of the controller behind a disk.
-pub(crate) fn controller(system: &System, disk: &BlockDevice) -> Option<PathBuf> {
+pub(crate) fn controller(system: &SystemRoots, disk: &BlockDevice) -> Option<PathBuf> {
     let name = controller_name(&disk.name)?;
     let candidates = [
         disk.hardware(system),
@@ -40,7 +40,7 @@ pub(crate) fn controller(system: &System, disk: &BlockDevice) -> Option<PathBuf>
 }
 
 /// True for a card that can be taken out: an SD Express card, or any in a port that opens to the outside.
-pub(crate) fn is_removable(system: &System, disk: &BlockDevice) -> bool {
+pub(crate) fn is_removable(system: &SystemRoots, disk: &BlockDevice) -> bool {
     // `removable` of PCI devices: Documentation/ABI/testing/sysfs-devices-removable.
     let outside = |dir: PathBuf| text(pci_place(system, &dir)?.join("removable"));
     let is_outside = controller(system, disk).and_then(outside).as_deref() == Some("removable");
@@ -48,7 +48,7 @@ pub(crate) fn is_removable(system: &System, disk: &BlockDevice) -> bool {
 }
 
 /// Names alone, as sysfs has them for everybody, in the form that the SD names are read from.
-pub(crate) fn names(system: &System, disk: &BlockDevice) -> Option<IdentifyController> {
+pub(crate) fn names(system: &SystemRoots, disk: &BlockDevice) -> Option<IdentifyController> {
     let dir = controller(system, disk)?;
     let mut data = vec![b' '; IDENTIFY_BYTES];
     for (name, place, length) in NAMES {
@@ -61,7 +61,7 @@ pub(crate) fn names(system: &System, disk: &BlockDevice) -> Option<IdentifyContr
 
 /// The PCI device above a directory of an NVMe controller, of `/sys/bus/pci/devices`:
 /// `Documentation/ABI/testing/sysfs-bus-pci` of the Linux kernel.
-pub(crate) fn pci_place(system: &System, controller: &Path) -> Option<PathBuf> {
+pub(crate) fn pci_place(system: &SystemRoots, controller: &Path) -> Option<PathBuf> {
     let linked = system.resolve(&controller.join("device"));
     if is_pci(&linked) {
         return Some(linked);
@@ -79,7 +79,7 @@ fn is_pci(dir: &Path) -> bool {
 }
 
 /// Asks the controller, or reads what was recorded of it.
-pub(crate) fn ask(system: &System, disk: &BlockDevice) -> Answers {
+pub(crate) fn ask(system: &SystemRoots, disk: &BlockDevice) -> ControllerData {
     if system.is_live() {
         return controller_device(system, disk)
             .map(|device| command::ask(&device, namespace_id(disk)))
@@ -88,7 +88,7 @@ pub(crate) fn ask(system: &System, disk: &BlockDevice) -> Answers {
     recorded(&recorded_places(system, disk))
 }
 
-fn recorded_places(system: &System, disk: &BlockDevice) -> Vec<PathBuf> {
+fn recorded_places(system: &SystemRoots, disk: &BlockDevice) -> Vec<PathBuf> {
     let mut places: Vec<PathBuf> = controller(system, disk).into_iter().collect();
     if let Some(name) = controller_name(&disk.name) {
         places.push(system.sys().join("class/nvme").join(&name));
@@ -98,8 +98,8 @@ fn recorded_places(system: &System, disk: &BlockDevice) -> Vec<PathBuf> {
     places
 }
 
-fn recorded(places: &[PathBuf]) -> Answers {
-    Answers::gather(1, |question| {
+fn recorded(places: &[PathBuf]) -> ControllerData {
+    ControllerData::gather(1, |question| {
         let found = places.iter().find_map(|place| bytes(place.join(question.file)));
         // A dword is whole or none; how long the others are is for who decodes them.
         let whole = found.filter(|bytes| question.bytes > 4 || bytes.len() >= 4);
@@ -114,12 +114,12 @@ fn namespace_id(disk: &BlockDevice) -> u32 {
 }
 
 /// The controller's own device file (`/dev/nvme0`), which takes admin commands.
-pub(crate) fn controller_device(system: &System, disk: &BlockDevice) -> Option<PathBuf> {
+pub(crate) fn controller_device(system: &SystemRoots, disk: &BlockDevice) -> Option<PathBuf> {
     controller_name(&disk.name).map(|name| system.dev().join(name))
 }
 
 /// The disk of a controller's first namespace.
-pub(crate) fn first_namespace(system: &System, controller: &str) -> Option<BlockDevice> {
+pub(crate) fn first_namespace(system: &SystemRoots, controller: &str) -> Option<BlockDevice> {
     let wanted = system::names(system.sys().join("block"))
         .into_iter()
         .find(|name| controller_name(name).as_deref() == Some(controller))?;

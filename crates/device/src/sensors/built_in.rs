@@ -4,9 +4,9 @@
 //! `drivers/nvme/host/hwmon.c` for the card's own (docs/reference/linux.md#temperature).
 
 use crate::block::BlockDevice;
-use crate::hwmon::{self, Chip, PLAUSIBLE_C};
+use crate::hwmon::{self, PLAUSIBLE_C, SensorChip};
 use crate::nvme;
-use crate::system::System;
+use crate::system::SystemRoots;
 use crate::usb;
 use std::path::{Path, PathBuf};
 
@@ -33,35 +33,37 @@ const CONTROLLER_DRIVERS: &[&str] = &["rp1_adc"];
 
 /// One sensor of the computer.
 #[derive(Debug)]
-pub(super) struct Sensor {
+pub(super) struct BuiltInSensor {
     pub(super) place: String,
     pub(super) source: String,
-    how: How,
+    how: SensorSource,
 }
 
 #[derive(Debug)]
-enum How {
+enum SensorSource {
     /// Thousandths of °C in a file.
     File(PathBuf),
     /// The card's SMART log, for kernels without NVMe hwmon; needs root. Byte 0 the composite one, then sensors.
     Smart(PathBuf),
 }
 
-impl Sensor {
+impl BuiltInSensor {
     fn file(place: impl Into<String>, source: impl Into<String>, file: PathBuf) -> Self {
-        Sensor { place: place.into(), source: source.into(), how: How::File(file) }
+        BuiltInSensor { place: place.into(), source: source.into(), how: SensorSource::File(file) }
     }
 
     pub(super) fn read(&self) -> Option<f64> {
         match &self.how {
-            How::File(file) => hwmon::celsius(file),
-            How::Smart(device) => nvme::composite_celsius(device).filter(|c| PLAUSIBLE_C.contains(c)),
+            SensorSource::File(file) => hwmon::celsius(file),
+            SensorSource::Smart(device) => {
+                nvme::composite_celsius(device).filter(|c| PLAUSIBLE_C.contains(c))
+            }
         }
     }
 }
 
 /// Everything that is there, the card's own first.
-pub(super) fn find(system: &System, device: Option<&str>) -> Vec<Sensor> {
+pub(super) fn find(system: &SystemRoots, device: Option<&str>) -> Vec<BuiltInSensor> {
     let disk = device.and_then(|device| BlockDevice::find(system, device)).map(|device| device.disk());
     let chips = hwmon::chips(system);
     let mut found = disk.as_ref().map(|disk| of_card(system, disk)).unwrap_or_default();
@@ -73,32 +75,36 @@ pub(super) fn find(system: &System, device: Option<&str>) -> Vec<Sensor> {
     found
 }
 
-fn of_card(system: &System, disk: &BlockDevice) -> Vec<Sensor> {
+fn of_card(system: &SystemRoots, disk: &BlockDevice) -> Vec<BuiltInSensor> {
     let more = hwmon::of_nvme(system, disk).into_iter().flat_map(|dir| {
         (1..=NVME_SENSORS).map(move |n| {
             let file = dir.join(format!("temp{}_input", n + 1));
-            Sensor::file(format!("card sensor {n}"), format!("NVMe sensor {n} (hwmon)"), file)
+            BuiltInSensor::file(format!("card sensor {n}"), format!("NVMe sensor {n} (hwmon)"), file)
         })
     });
     composite(system, disk).into_iter().chain(more).collect()
 }
 
 /// The temperature that an NVMe card tells of itself as a whole; SD cards and USB readers tell none.
-pub(super) fn composite(system: &System, disk: &BlockDevice) -> Option<Sensor> {
+pub(super) fn composite(system: &SystemRoots, disk: &BlockDevice) -> Option<BuiltInSensor> {
     let by_hwmon = hwmon::of_nvme(system, disk)
-        .map(|dir| Sensor::file("card", "NVMe composite (hwmon)", dir.join("temp1_input")));
+        .map(|dir| BuiltInSensor::file("card", "NVMe composite (hwmon)", dir.join("temp1_input")));
     by_hwmon.filter(|sensor| sensor.read().is_some()).or_else(|| by_smart(system, disk))
 }
 
-fn by_smart(system: &System, disk: &BlockDevice) -> Option<Sensor> {
+fn by_smart(system: &SystemRoots, disk: &BlockDevice) -> Option<BuiltInSensor> {
     let device = system.is_live().then(|| nvme::controller_device(system, disk)).flatten()?;
     let source = "NVMe composite (SMART log)".to_owned();
-    Some(Sensor { place: "card".to_owned(), source, how: How::Smart(device) })
+    Some(BuiltInSensor { place: "card".to_owned(), source, how: SensorSource::Smart(device) })
 }
 
 /// Sensors built into what stands between the computer and the card: the disk itself (`drivetemp`), the reader, the
 /// host controller.
-fn between_host_and_card(system: &System, disk: &BlockDevice, chips: &[Chip]) -> Vec<Sensor> {
+fn between_host_and_card(
+    system: &SystemRoots,
+    disk: &BlockDevice,
+    chips: &[SensorChip],
+) -> Vec<BuiltInSensor> {
     let way = disk.ancestors(system);
     let hardware = disk.hardware(system);
     let reader = usb::place(system, disk).map(|place| place.device);
@@ -111,8 +117,8 @@ fn between_host_and_card(system: &System, disk: &BlockDevice, chips: &[Chip]) ->
             "host controller"
         }
     };
-    let on_it = |chip: &&Chip| chip.driver != "nvme" && way.contains(&chip.device);
-    let mut found: Vec<Sensor> = Vec::new();
+    let on_it = |chip: &&SensorChip| chip.driver != "nvme" && way.contains(&chip.device);
+    let mut found: Vec<BuiltInSensor> = Vec::new();
     for chip in chips.iter().filter(on_it) {
         let place = place(&chip.device);
         if !found.iter().any(|sensor| sensor.place == place) {
@@ -122,12 +128,12 @@ fn between_host_and_card(system: &System, disk: &BlockDevice, chips: &[Chip]) ->
     found
 }
 
-fn first_of(place: &str, chip: &Chip) -> Sensor {
-    Sensor::file(place, format!("hwmon {}", chip.driver), chip.dir.join("temp1_input"))
+fn first_of(place: &str, chip: &SensorChip) -> BuiltInSensor {
+    BuiltInSensor::file(place, format!("hwmon {}", chip.driver), chip.dir.join("temp1_input"))
 }
 
 /// Chips that hold a board's controllers, unless one was found on the way already.
-fn controllers(chips: &[Chip], found: &[Sensor]) -> Option<Sensor> {
+fn controllers(chips: &[SensorChip], found: &[BuiltInSensor]) -> Option<BuiltInSensor> {
     if found.iter().any(|sensor| sensor.place == "host controller") {
         return None;
     }
@@ -136,12 +142,12 @@ fn controllers(chips: &[Chip], found: &[Sensor]) -> Option<Sensor> {
 }
 
 /// One sensor of the SoC or processor: a thermal zone if there is one, else the processor's hwmon.
-fn of_soc(system: &System, chips: &[Chip]) -> Option<Sensor> {
+fn of_soc(system: &SystemRoots, chips: &[SensorChip]) -> Option<BuiltInSensor> {
     let zones = hwmon::zones(system);
     let readable = |dir: &Path| hwmon::celsius(&dir.join("temp")).is_some();
     let named = |wanted: &&str| zones.iter().find(|(kind, dir)| kind == *wanted && readable(dir));
     if let Some((kind, dir)) = SOC_ZONES.iter().find_map(named) {
-        return Some(Sensor::file("soc", format!("thermal zone {kind}"), dir.join("temp")));
+        return Some(BuiltInSensor::file("soc", format!("thermal zone {kind}"), dir.join("temp")));
     }
     let processor = chips.iter().find(|chip| SOC_DRIVERS.contains(&chip.driver.as_str()))?;
     Some(first_of("soc", processor))

@@ -1,6 +1,6 @@
 //! Thermometers that the user brings, as they are named on the command line: `reader=cmd:…`, `room=csv:…`, `fan=ask`.
 
-use cardscope_engine::cause::Cause;
+use cardscope_engine::cause::ErrorCause;
 use std::path::PathBuf;
 
 /// Where an outside thermometer's figure comes from.
@@ -21,7 +21,7 @@ pub enum ExtraSource {
 
 /// An outside thermometer and the place it hangs at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Extra {
+pub struct ExtraThermometer {
     /// What it measures, in the user's words: `reader`, `room`, `card surface`.
     pub place: String,
     /// Where its figure comes from.
@@ -39,10 +39,10 @@ pub struct ExtraError {
     what: &'static str,
 }
 
-impl std::str::FromStr for Extra {
+impl std::str::FromStr for ExtraThermometer {
     type Err = ExtraError;
 
-    fn from_str(text: &str) -> Result<Extra, ExtraError> {
+    fn from_str(text: &str) -> Result<ExtraThermometer, ExtraError> {
         let wrong = |what| ExtraError { text: text.to_owned(), what };
         let (place, source) = text.split_once('=').ok_or_else(|| wrong("there is no ="))?;
         let place = place.trim();
@@ -58,7 +58,7 @@ impl std::str::FromStr for Extra {
             Some(("cmd" | "command" | "csv", _)) => return Err(wrong("the part after the colon is missing")),
             _ => return Err(wrong("unknown source")),
         };
-        Ok(Extra { place: place.to_owned(), source })
+        Ok(ExtraThermometer { place: place.to_owned(), source })
     }
 }
 
@@ -101,11 +101,11 @@ pub enum SensorError {
         path: PathBuf,
         /// Why.
         #[source]
-        reason: Cause,
+        reason: ErrorCause,
     },
     /// No thread to read with.
     #[error("cannot start a thread for the thermometers: {0}")]
-    NoThread(#[source] Cause),
+    NoThread(#[source] ErrorCause),
 }
 
 #[cfg(test)]
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn thermometers_are_named_as_the_page_says() {
-        let read = |text: &str| text.parse::<Extra>().unwrap();
+        let read = |text: &str| text.parse::<ExtraThermometer>().unwrap();
         assert_eq!(read("reader=cmd:cat /tmp/t").source, ExtraSource::Command("cat /tmp/t".into()));
         let column = Some("probe".to_owned());
         assert_eq!(
@@ -123,7 +123,7 @@ mod tests {
         );
         assert_eq!(
             read("card surface=ask"),
-            Extra { place: "card surface".into(), source: ExtraSource::Typed }
+            ExtraThermometer { place: "card surface".into(), source: ExtraSource::Typed }
         );
         // Equal signs and colons belong to the command.
         assert_eq!(read("a=cmd:x=1:2").source, ExtraSource::Command("x=1:2".into()));
@@ -134,7 +134,7 @@ mod tests {
         for text in
             ["", "reader", "=ask", "reader=", "reader=cmd:", "reader=csv:", "reader=ntc:1", "reader=asked"]
         {
-            let error = text.parse::<Extra>().unwrap_err().to_string();
+            let error = text.parse::<ExtraThermometer>().unwrap_err().to_string();
             assert!(error.contains("PLACE=cmd:COMMAND"), "{text}: {error}");
         }
     }

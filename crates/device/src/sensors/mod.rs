@@ -10,11 +10,11 @@ mod built_in;
 mod extra;
 mod thermometer;
 
-pub use extra::{Extra, ExtraError, ExtraSource, SensorError};
+pub use extra::{ExtraError, ExtraSource, ExtraThermometer, SensorError};
 
 use crate::block::BlockDevice;
 use crate::hwmon::PLAUSIBLE_C;
-use crate::system::System;
+use crate::system::SystemRoots;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -27,7 +27,7 @@ const STALE: Duration = Duration::from_secs(15);
 
 /// One temperature, and where it was taken.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reading {
+pub struct TemperatureReading {
     /// What is measured: `card`, `card sensor 1`, `reader`, `host controller`, `soc`, or as the user named it.
     pub place: String,
     /// In °C.
@@ -38,7 +38,7 @@ pub struct Reading {
 
 /// What one thermometer last said.
 #[derive(Debug)]
-struct Slot {
+struct ReadingSlot {
     place: String,
     source: String,
     latest: Option<(f64, Instant)>,
@@ -47,27 +47,28 @@ struct Slot {
 
 /// What all threads write and everybody reads.
 #[derive(Debug, Default)]
-struct Board {
-    slots: Vec<Slot>,
+struct ReadingBoard {
+    slots: Vec<ReadingSlot>,
     failures: Vec<String>,
 }
 
 /// A handle that can be taken along into a measuring thread.
 #[derive(Debug, Clone, Default)]
-pub struct Readings(Arc<Mutex<Board>>);
+pub struct ReadingsHandle(Arc<Mutex<ReadingBoard>>);
 
-impl Readings {
-    fn board(&self) -> MutexGuard<'_, Board> {
+impl ReadingsHandle {
+    fn board(&self) -> MutexGuard<'_, ReadingBoard> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The latest of every thermometer that has answered lately, in the order they were found.
-    pub fn read(&self) -> Vec<Reading> {
+    pub fn read(&self) -> Vec<TemperatureReading> {
         let board = self.board();
-        let fresh = |slot: &Slot, at: Instant| slot.lasting || at.elapsed() < STALE;
-        let reading = |slot: &Slot| {
+        let fresh = |slot: &ReadingSlot, at: Instant| slot.lasting || at.elapsed() < STALE;
+        let reading = |slot: &ReadingSlot| {
             let (celsius, at) = slot.latest?;
-            let reading = || Reading { place: slot.place.clone(), celsius, source: slot.source.clone() };
+            let reading =
+                || TemperatureReading { place: slot.place.clone(), celsius, source: slot.source.clone() };
             fresh(slot, at).then(reading)
         };
         board.slots.iter().filter_map(reading).collect()
@@ -100,7 +101,7 @@ impl Readings {
     fn add(&self, place: String, source: String, lasting: bool, first: Option<f64>) -> usize {
         let mut board = self.board();
         let latest = first.map(|celsius| (celsius, Instant::now()));
-        board.slots.push(Slot { place, source, latest, lasting });
+        board.slots.push(ReadingSlot { place, source, latest, lasting });
         board.slots.len() - 1
     }
 
@@ -123,18 +124,18 @@ impl Readings {
 }
 
 /// Ends the threads.
-type Stop = Arc<(Mutex<bool>, Condvar)>;
+type StopSignal = Arc<(Mutex<bool>, Condvar)>;
 
 /// Thermometers at work; they stop when dropped.
 #[derive(Debug, Default)]
-pub struct Sensors {
-    readings: Readings,
+pub struct SensorThreads {
+    readings: ReadingsHandle,
     asked: Vec<String>,
-    stop: Stop,
+    stop: StopSignal,
     workers: Vec<JoinHandle<()>>,
 }
 
-impl Sensors {
+impl SensorThreads {
     /// Adds the sensors of this machine and those on the way to `device` (a name or path of a disk), where one is given,
     /// unless they are at work already, and those that the user brings. Sensors that are not there are left out.
     ///
@@ -142,10 +143,10 @@ impl Sensors {
     /// If a thermometer that the user brings cannot work at all.
     pub fn with(
         mut self,
-        system: &System,
+        system: &SystemRoots,
         device: Option<&str>,
-        extra: &[Extra],
-    ) -> Result<Sensors, SensorError> {
+        extra: &[ExtraThermometer],
+    ) -> Result<SensorThreads, SensorError> {
         let mut found = built_in::find(system, device);
         found.retain(|sensor| !self.has(&sensor.place, &sensor.source));
         self.take_built_in(found)?;
@@ -160,14 +161,14 @@ impl Sensors {
     }
 
     /// The card's own thermometer alone, by the place `card`; `None` for one that tells no temperature.
-    pub fn of_card(system: &System, device: &str) -> Option<Sensors> {
+    pub fn of_card(system: &SystemRoots, device: &str) -> Option<SensorThreads> {
         let disk = BlockDevice::find(system, device)?.disk();
-        let mut sensors = Sensors::default();
+        let mut sensors = SensorThreads::default();
         sensors.take_built_in(vec![built_in::composite(system, &disk)?]).ok()?;
         sensors.readings.at("card").is_some().then_some(sensors)
     }
 
-    fn take_built_in(&mut self, found: Vec<built_in::Sensor>) -> Result<(), SensorError> {
+    fn take_built_in(&mut self, found: Vec<built_in::BuiltInSensor>) -> Result<(), SensorError> {
         let mut slots = Vec::new();
         for sensor in found {
             if let Some(first) = sensor.read() {
@@ -187,7 +188,7 @@ impl Sensors {
         })
     }
 
-    fn take_extra(&mut self, extra: &Extra) -> Result<(), SensorError> {
+    fn take_extra(&mut self, extra: &ExtraThermometer) -> Result<(), SensorError> {
         let place = extra.place.clone();
         if self.readings.board().slots.iter().any(|slot| slot.place == place) {
             return Err(SensorError::PlaceTwice { place });
@@ -204,7 +205,7 @@ impl Sensors {
                 })?;
             }
             ExtraSource::Csv { path, column } => {
-                let mut file = thermometer::Growing::open(path, column.as_deref())?;
+                let mut file = thermometer::GrowingCsv::open(path, column.as_deref())?;
                 self.work("thermometer file", move |readings| readings.put(slot, file.celsius()))?;
             }
         }
@@ -215,7 +216,7 @@ impl Sensors {
     fn work(
         &mut self,
         name: &str,
-        mut task: impl FnMut(&Readings) + Send + 'static,
+        mut task: impl FnMut(&ReadingsHandle) + Send + 'static,
     ) -> Result<(), SensorError> {
         let (readings, stop) = (self.readings.clone(), Arc::clone(&self.stop));
         let run = move || {
@@ -230,7 +231,7 @@ impl Sensors {
     }
 
     /// A handle for a measuring thread; it stays valid, though its readings age, after the sensors stopped.
-    pub fn readings(&self) -> Readings {
+    pub fn readings(&self) -> ReadingsHandle {
         self.readings.clone()
     }
 
@@ -240,7 +241,7 @@ impl Sensors {
     }
 }
 
-impl Drop for Sensors {
+impl Drop for SensorThreads {
     fn drop(&mut self) {
         *self.stop.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.stop.1.notify_all();
@@ -252,13 +253,13 @@ impl Drop for Sensors {
 }
 
 /// Waits for the time or the order to stop; true for the latter.
-fn wait(stop: &Stop, time: Duration) -> bool {
+fn wait(stop: &StopSignal, time: Duration) -> bool {
     let guard = stop.0.lock().unwrap_or_else(PoisonError::into_inner);
     let waited = stop.1.wait_timeout_while(guard, time, |stopped| !*stopped);
     *waited.unwrap_or_else(PoisonError::into_inner).0
 }
 
-fn stopped(stop: &Stop) -> bool {
+fn stopped(stop: &StopSignal) -> bool {
     *stop.0.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -1,7 +1,7 @@
 use super::*;
 use crate::testing::machine;
 
-fn places(sensors: &Sensors) -> Vec<(String, f64)> {
+fn places(sensors: &SensorThreads) -> Vec<(String, f64)> {
     sensors.readings.read().into_iter().map(|reading| (reading.place, reading.celsius)).collect()
 }
 
@@ -33,7 +33,7 @@ fn an_sd_express_card_tells_its_composite_and_its_own_sensors_each_by_its_place(
             sys/class/thermal/thermal_zone1/temp = 55000
             ",
     );
-    let sensors = Sensors::default().with(&system, Some("/dev/nvme0n1"), &[]).unwrap();
+    let sensors = SensorThreads::default().with(&system, Some("/dev/nvme0n1"), &[]).unwrap();
     let told = [
         place("card", 41.85),
         place("card sensor 1", 38.85),
@@ -42,7 +42,7 @@ fn an_sd_express_card_tells_its_composite_and_its_own_sensors_each_by_its_place(
     ];
     assert_eq!(places(&sensors), told);
     assert_eq!(sensors.readings.read()[0].source, "NVMe composite (hwmon)");
-    let card = Sensors::of_card(&system, "/dev/nvme0n1").unwrap();
+    let card = SensorThreads::of_card(&system, "/dev/nvme0n1").unwrap();
     assert_eq!(places(&card), told[..1]);
     let all = card.with(&system, Some("/dev/nvme0n1"), &[]).unwrap();
     assert_eq!(places(&all), told, "the card's own is at work already");
@@ -61,7 +61,7 @@ fn a_raspberry_pi_tells_soc_and_the_chip_that_holds_its_controllers() {
             sys/block/mmcblk0/size = 8
             ",
     );
-    let sensors = Sensors::default().with(&system, Some("mmcblk0"), &[]).unwrap();
+    let sensors = SensorThreads::default().with(&system, Some("mmcblk0"), &[]).unwrap();
     assert_eq!(places(&sensors), [place("host controller", 48.713), place("soc", 61.45)]);
 }
 
@@ -75,7 +75,7 @@ fn a_pc_without_thermal_zones_is_read_by_its_processors_hwmon() {
             sys/class/hwmon/hwmon2/temp1_input = 47250
             ",
     );
-    assert_eq!(places(&Sensors::default().with(&system, None, &[]).unwrap()), [place("soc", 47.25)]);
+    assert_eq!(places(&SensorThreads::default().with(&system, None, &[]).unwrap()), [place("soc", 47.25)]);
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn a_sensor_in_the_reader_or_in_the_usb_controller_is_told_by_where_it_hangs() {
         sys/class/hwmon/hwmon5 -> ../../../{disk}/hwmon/hwmon5
         "
     ));
-    let told = places(&Sensors::default().with(&system, Some("sda"), &[]).unwrap());
+    let told = places(&SensorThreads::default().with(&system, Some("sda"), &[]).unwrap());
     assert_eq!(told, [place("host controller", 71.0), place("reader", 52.0), place("card", 33.0)]);
 }
 
@@ -121,11 +121,11 @@ fn a_sensor_that_reads_nonsense_is_left_out() {
             "
         ));
         assert_eq!(
-            places(&Sensors::default().with(&system, Some("nvme0n1"), &[]).unwrap()),
+            places(&SensorThreads::default().with(&system, Some("nvme0n1"), &[]).unwrap()),
             [],
             "{nonsense}"
         );
-        assert!(Sensors::of_card(&system, "nvme0n1").is_none(), "{nonsense}");
+        assert!(SensorThreads::of_card(&system, "nvme0n1").is_none(), "{nonsense}");
     }
 }
 
@@ -133,7 +133,7 @@ fn a_sensor_that_reads_nonsense_is_left_out() {
 fn warming_is_followed_without_asking_in_the_measuring_thread() {
     let zone = "sys/class/thermal/thermal_zone0";
     let (dir, system) = machine(&format!("{zone}/type = cpu-thermal\n{zone}/temp = 40000"));
-    let sensors = Sensors::default().with(&system, None, &[]).unwrap();
+    let sensors = SensorThreads::default().with(&system, None, &[]).unwrap();
     let readings = sensors.readings();
     assert_eq!(readings.read()[0].celsius, 40.0);
     std::fs::write(dir.path().join(zone).join("temp"), "80000\n").unwrap();
@@ -145,7 +145,7 @@ fn outside_thermometers_stand_beside_the_built_in_ones() {
     let (dir, system) = machine("");
     let log = dir.path().join("probe.csv");
     std::fs::write(&log, "t,probe\n1,23.5\n").unwrap();
-    let extras: Vec<Extra> = [
+    let extras: Vec<ExtraThermometer> = [
         "reader=cmd:echo 41.5".to_owned(),
         format!("room=csv:{}#probe", log.display()),
         "card surface=ask".to_owned(),
@@ -153,7 +153,7 @@ fn outside_thermometers_stand_beside_the_built_in_ones() {
     .iter()
     .map(|text| text.parse().unwrap())
     .collect();
-    let sensors = Sensors::default().with(&system, None, &extras).unwrap();
+    let sensors = SensorThreads::default().with(&system, None, &extras).unwrap();
     assert_eq!(sensors.asked(), ["card surface"]);
     until(|| sensors.readings.read().len() == 2);
     assert_eq!(places(&sensors), [place("reader", 41.5), place("room", 23.5)]);
@@ -166,7 +166,7 @@ fn outside_thermometers_stand_beside_the_built_in_ones() {
 fn only_what_is_asked_for_can_be_typed_and_only_temperatures() {
     let (_dir, system) = machine("");
     let extras = ["room=ask".parse().unwrap(), "fan=cmd:echo 20".parse().unwrap()];
-    let sensors = Sensors::default().with(&system, None, &extras).unwrap();
+    let sensors = SensorThreads::default().with(&system, None, &extras).unwrap();
     assert!(!sensors.readings.typed("fan", 20.0) && !sensors.readings.typed("card", 20.0));
     assert!(!sensors.readings.typed("room", 21_500.0) && !sensors.readings.typed("room", f64::NAN));
     assert!(sensors.readings.read().iter().all(|reading| reading.place != "room"));
@@ -176,7 +176,7 @@ fn only_what_is_asked_for_can_be_typed_and_only_temperatures() {
 fn a_thermometer_that_fails_says_so_once_and_the_others_go_on() {
     let (_dir, system) = machine("");
     let extras = ["reader=cmd:exit 7".parse().unwrap(), "room=cmd:echo 22".parse().unwrap()];
-    let sensors = Sensors::default().with(&system, None, &extras).unwrap();
+    let sensors = SensorThreads::default().with(&system, None, &extras).unwrap();
     until(|| !sensors.readings.failures().is_empty() && !sensors.readings.read().is_empty());
     std::thread::sleep(INTERVAL + Duration::from_millis(300));
     let failures = sensors.readings.failures();
@@ -189,15 +189,21 @@ fn a_thermometer_that_fails_says_so_once_and_the_others_go_on() {
 fn two_thermometers_for_one_place_and_a_file_that_is_not_there_are_refused() {
     let (_dir, system) = machine("");
     let twice = ["room=ask".parse().unwrap(), "room=cmd:echo 20".parse().unwrap()];
-    assert!(matches!(Sensors::default().with(&system, None, &twice), Err(SensorError::PlaceTwice { .. })));
+    assert!(matches!(
+        SensorThreads::default().with(&system, None, &twice),
+        Err(SensorError::PlaceTwice { .. })
+    ));
     let missing = ["room=csv:/no/such.csv".parse().unwrap()];
-    assert!(matches!(Sensors::default().with(&system, None, &missing), Err(SensorError::NoFile { .. })));
+    assert!(matches!(
+        SensorThreads::default().with(&system, None, &missing),
+        Err(SensorError::NoFile { .. })
+    ));
 }
 
 #[test]
 fn sensors_stop_soon_when_dropped_even_with_a_command_that_hangs() {
     let (_dir, system) = machine("");
-    let sensors = Sensors::default().with(&system, None, &["x=cmd:sleep 60".parse().unwrap()]).unwrap();
+    let sensors = SensorThreads::default().with(&system, None, &["x=cmd:sleep 60".parse().unwrap()]).unwrap();
     std::thread::sleep(Duration::from_millis(100));
     let start = Instant::now();
     drop(sensors);

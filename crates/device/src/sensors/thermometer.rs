@@ -4,7 +4,7 @@
 
 use super::extra::SensorError;
 use crate::hwmon::PLAUSIBLE_C;
-use cardscope_engine::cause::Cause;
+use cardscope_engine::cause::ErrorCause;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::fs::File;
@@ -110,14 +110,14 @@ const SILENT: Duration = Duration::from_secs(60);
 
 /// A CSV file that grows.
 #[derive(Debug)]
-pub(super) struct Growing {
+pub(super) struct GrowingCsv {
     path: PathBuf,
-    column: Column,
+    column: CsvColumn,
 }
 
 /// Which field of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Column {
+enum CsvColumn {
     Last,
     /// Counted from 0.
     Number(usize),
@@ -125,21 +125,21 @@ enum Column {
     Named(String),
 }
 
-impl Growing {
+impl GrowingCsv {
     pub(super) fn open(path: &Path, column: Option<&str>) -> Result<Self, SensorError> {
         let column = match column {
-            None => Column::Last,
+            None => CsvColumn::Last,
             Some(text) => match text.parse::<usize>() {
-                Ok(number @ 1..) => Column::Number(number - 1),
-                _ => Column::Named(text.to_owned()),
+                Ok(number @ 1..) => CsvColumn::Number(number - 1),
+                _ => CsvColumn::Named(text.to_owned()),
             },
         };
-        let no_file = |reason: Cause| SensorError::NoFile { path: path.to_owned(), reason };
+        let no_file = |reason: ErrorCause| SensorError::NoFile { path: path.to_owned(), reason };
         let about = std::fs::metadata(path).map_err(|error| no_file(error.into()))?;
         if !about.is_file() {
             return Err(no_file("it is not a plain file".into()));
         }
-        Ok(Growing { path: path.to_owned(), column })
+        Ok(GrowingCsv { path: path.to_owned(), column })
     }
 
     /// The temperature in its last whole line, or what is wrong as a sentence.
@@ -170,9 +170,9 @@ impl Growing {
     /// The field wanted; `None` for the last one.
     fn field(&self, file: &File) -> Result<Option<usize>, String> {
         match &self.column {
-            Column::Last => Ok(None),
-            Column::Number(number) => Ok(Some(*number)),
-            Column::Named(name) => {
+            CsvColumn::Last => Ok(None),
+            CsvColumn::Number(number) => Ok(Some(*number)),
+            CsvColumn::Named(name) => {
                 let mut head = vec![0; TAIL_BYTES as usize];
                 let read = file.read_at(&mut head, 0).map_err(|error| error.to_string())?;
                 let head = String::from_utf8_lossy(&head[..read]).into_owned();
@@ -294,9 +294,9 @@ mod tests {
     }
 
     fn read(content: &str, column: Option<&str>) -> Result<f64, String> {
-        Growing::open(file(content).path(), column).map(drop).unwrap();
+        GrowingCsv::open(file(content).path(), column).map(drop).unwrap();
         let file = file(content);
-        Growing::open(file.path(), column).unwrap().celsius()
+        GrowingCsv::open(file.path(), column).unwrap().celsius()
     }
 
     #[test]
@@ -319,9 +319,9 @@ mod tests {
     fn what_holds_no_temperature_is_told() {
         assert!(read("", None).unwrap_err().contains("it is empty"));
         assert!(read("time,probe\n", None).unwrap_err().contains("is not a number"));
-        let missing = Growing::open(Path::new("/no/such.csv"), None).unwrap_err();
+        let missing = GrowingCsv::open(Path::new("/no/such.csv"), None).unwrap_err();
         assert!(missing.to_string().contains("/no/such.csv"));
-        assert!(Growing::open(Path::new("/dev/zero"), None).is_err());
+        assert!(GrowingCsv::open(Path::new("/dev/zero"), None).is_err());
     }
 
     #[test]
@@ -329,7 +329,7 @@ mod tests {
         let file = file("1,20\n");
         let past = std::time::SystemTime::now() - Duration::from_secs(120);
         file.as_file().set_modified(past).unwrap();
-        let error = Growing::open(file.path(), None).unwrap().celsius().unwrap_err();
+        let error = GrowingCsv::open(file.path(), None).unwrap().celsius().unwrap_err();
         assert!(error.contains("60 s"), "{error}");
     }
 

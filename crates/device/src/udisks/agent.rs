@@ -16,16 +16,16 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The agent, while a device is being opened; it ends with this value.
-pub(super) struct Agent {
+pub(super) struct PolkitAgent {
     process: Child,
     terminal: File,
     /// The terminal as it was: the agent switches its echo off.
     was: Termios,
 }
 
-impl Agent {
+impl PolkitAgent {
     /// Starts the agent and waits until polkit knows it. `None` without a terminal, or where polkit has no such program.
-    pub(super) fn start(given_up: impl Fn() -> bool) -> Option<Agent> {
+    pub(super) fn start(given_up: impl Fn() -> bool) -> Option<PolkitAgent> {
         // The agent asks at the terminal itself, whatever stdin and stdout are; a job in the background must not.
         let terminal = File::options().read(true).write(true).open("/dev/tty").ok()?;
         if tcgetpgrp(&terminal).ok()? != getpgrp() {
@@ -41,7 +41,7 @@ impl Agent {
         unsafe { command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::KILL))?)) };
         let mut process = command.spawn().ok()?;
         let known = process.stdout.take()?;
-        let agent = Agent { process, terminal, was };
+        let agent = PolkitAgent { process, terminal, was };
         // It closes the descriptor once it is known, or at its end where polkit does not take it.
         let began = Instant::now();
         let moment = Timespec { tv_sec: 0, tv_nsec: LOOK.as_nanos() as i64 };
@@ -54,7 +54,7 @@ impl Agent {
     }
 }
 
-impl Drop for Agent {
+impl Drop for PolkitAgent {
     fn drop(&mut self) {
         // It was born with our signals kept from it, so nothing milder ends it.
         let _ = self.process.kill();

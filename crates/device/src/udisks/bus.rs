@@ -2,10 +2,10 @@
 //!
 //! Names of errors: the UDisks2 and polkit reference manuals, and the D-Bus specification.
 
-use super::waiting::{Waited, wait};
+use super::waiting::{WaitOutcome, wait};
 use crate::block::{BlockDevice, DeviceNumber};
-use crate::open::Asking;
-use crate::system::System;
+use crate::open::PermissionDialog;
+use crate::system::SystemRoots;
 use std::collections::HashMap;
 use std::time::Duration;
 use zbus::{Connection, DBusError, OwnedObjectPath, OwnedVariant, Variant};
@@ -27,7 +27,7 @@ pub(super) const PATIENCE_WITH_PERSON: Duration = Duration::from_secs(600);
 
 /// Why the system did not do what it was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Trouble {
+pub(crate) enum UdisksError {
     /// Nobody is there to ask. Why, as a sentence without its end.
     Absent(String),
     /// UDisks2 has no such method for this device.
@@ -45,13 +45,13 @@ pub(crate) enum Trouble {
     GivenUp,
 }
 
-impl Trouble {
-    fn absent(why: impl Into<String>) -> Trouble {
-        Trouble::Absent(why.into())
+impl UdisksError {
+    fn absent(why: impl Into<String>) -> UdisksError {
+        UdisksError::Absent(why.into())
     }
 
-    fn not_allowed(why: &str) -> Trouble {
-        Trouble::NotAllowed(why.to_owned())
+    fn not_allowed(why: &str) -> UdisksError {
+        UdisksError::NotAllowed(why.to_owned())
     }
 }
 
@@ -62,30 +62,30 @@ pub(crate) fn answers() -> bool {
         let body = (MANAGER_INTERFACE, "Version");
         bus.call_method(Some(NAME), MANAGER, Some(PROPERTIES), "Get", &body).await
     };
-    matches!(wait(asked, Duration::from_secs(5), || false), Waited::Answer(Ok(_)))
+    matches!(wait(asked, Duration::from_secs(5), || false), WaitOutcome::Answer(Ok(_)))
 }
 
 /// The system bus.
-pub(super) fn connect(asking: &Asking<'_>) -> Result<Connection, Trouble> {
+pub(super) fn connect(asking: &PermissionDialog<'_>) -> Result<Connection, UdisksError> {
     let connected = wait(Connection::system(), PATIENCE_WITH_DAEMON, || asking.given_up());
-    answer(connected, || Trouble::absent("the system bus does not answer"))
+    answer(connected, || UdisksError::absent("the system bus does not answer"))
 }
 
 /// The object of a device.
 pub(super) fn find(
     bus: &Connection,
     number: DeviceNumber,
-    asking: &Asking<'_>,
-) -> Result<OwnedObjectPath, Trouble> {
+    asking: &PermissionDialog<'_>,
+) -> Result<OwnedObjectPath, UdisksError> {
     let found = wait(object(bus, number), PATIENCE_WITH_DAEMON, || asking.given_up());
-    let found = answer(found, || Trouble::absent("UDisks2 does not answer"))?;
-    found.ok_or_else(|| Trouble::absent("UDisks2 does not know this device"))
+    let found = answer(found, || UdisksError::absent("UDisks2 does not answer"))?;
+    found.ok_or_else(|| UdisksError::absent("UDisks2 does not know this device"))
 }
 
 /// The object of a device, found by its kernel name and known by its number.
 async fn object(bus: &Connection, number: DeviceNumber) -> zbus::Result<Option<OwnedObjectPath>> {
-    let Some(device) = BlockDevice::numbered(&System::host(), number) else { return Ok(None) };
-    let path = device.path(&System::host());
+    let Some(device) = BlockDevice::numbered(&SystemRoots::host(), number) else { return Ok(None) };
+    let path = device.path(&SystemRoots::host());
     let wanted = HashMap::from([("path", Variant::from(path.to_string_lossy().into_owned()))]);
     let body = (wanted, no_options());
     let reply = bus.call_method(Some(NAME), MANAGER, Some(MANAGER_INTERFACE), "ResolveDevice", &body).await?;
@@ -107,44 +107,46 @@ pub(super) fn no_options() -> HashMap<&'static str, Variant<'static>> {
 
 /// What was answered, or why not; `late` where nothing came in time.
 pub(super) fn answer<T>(
-    waited: Waited<zbus::Result<T>>,
-    late: impl FnOnce() -> Trouble,
-) -> Result<T, Trouble> {
+    waited: WaitOutcome<zbus::Result<T>>,
+    late: impl FnOnce() -> UdisksError,
+) -> Result<T, UdisksError> {
     match waited {
-        Waited::Answer(answer) => answer.map_err(|error| trouble(&error)),
-        Waited::TooLong => Err(late()),
-        Waited::GivenUp => Err(Trouble::GivenUp),
+        WaitOutcome::Answer(answer) => answer.map_err(|error| trouble(&error)),
+        WaitOutcome::TooLong => Err(late()),
+        WaitOutcome::GivenUp => Err(UdisksError::GivenUp),
     }
 }
 
 /// What an error of the bus or of UDisks2 means.
-pub(super) fn trouble(error: &zbus::Error) -> Trouble {
+pub(super) fn trouble(error: &zbus::Error) -> UdisksError {
     let (name, text) = match error {
         zbus::Error::MethodError(name, text, _) => (name.to_string(), text.clone().unwrap_or_default()),
         zbus::Error::FDO(error) => {
             (error.name().to_string(), error.description().unwrap_or_default().to_owned())
         }
-        zbus::Error::Connection(..) => return Trouble::absent("no system bus runs that could ask for it"),
-        other => return Trouble::absent(format!("the system bus failed ({other})")),
+        zbus::Error::Connection(..) => {
+            return UdisksError::absent("no system bus runs that could ask for it");
+        }
+        other => return UdisksError::absent(format!("the system bus failed ({other})")),
     };
     if let Some(kind) = name.strip_prefix(ERROR) {
         return match kind {
             "NotAuthorized" => {
-                Trouble::not_allowed("the system's policy does not allow it, or the password was wrong")
+                UdisksError::not_allowed("the system's policy does not allow it, or the password was wrong")
             }
-            "NotAuthorizedCanObtain" => {
-                Trouble::not_allowed("the system asks for a password, and nothing here can show its dialog")
-            }
-            "NotAuthorizedDismissed" => Trouble::not_allowed("the system's dialog was dismissed"),
-            _ => Trouble::Failed { kind: kind.to_owned(), text: text.trim_end().to_owned() },
+            "NotAuthorizedCanObtain" => UdisksError::not_allowed(
+                "the system asks for a password, and nothing here can show its dialog",
+            ),
+            "NotAuthorizedDismissed" => UdisksError::not_allowed("the system's dialog was dismissed"),
+            _ => UdisksError::Failed { kind: kind.to_owned(), text: text.trim_end().to_owned() },
         };
     }
     match name.rsplit('.').next().unwrap_or_default() {
-        "ServiceUnknown" | "NameHasNoOwner" | "FileNotFound" => Trouble::absent("UDisks2 is not running"),
+        "ServiceUnknown" | "NameHasNoOwner" | "FileNotFound" => UdisksError::absent("UDisks2 is not running"),
         kind if kind.starts_with("Spawn") || kind == "ExecFailed" || kind == "ServiceNotFound" => {
-            Trouble::absent("UDisks2 could not be started")
+            UdisksError::absent("UDisks2 could not be started")
         }
-        "UnknownMethod" | "UnknownInterface" => Trouble::NoMethod,
-        _ => Trouble::absent(format!("UDisks2 answered: {text}")),
+        "UnknownMethod" | "UnknownInterface" => UdisksError::NoMethod,
+        _ => UdisksError::absent(format!("UDisks2 answered: {text}")),
     }
 }

@@ -12,13 +12,13 @@ mod tests;
 mod unmounting;
 mod waiting;
 
-pub(crate) use bus::{Trouble, answers};
+pub(crate) use bus::{UdisksError, answers};
 pub(crate) use unmounting::unmount;
 
 use crate::block::{BlockDevice, DeviceNumber};
-use crate::open::{Access, Asking, OpenDevice, OpenError, examined, sequence_of};
-use crate::system::System;
-use agent::Agent;
+use crate::open::{OpenAccess, OpenDevice, OpenError, PermissionDialog, examined, sequence_of};
+use crate::system::SystemRoots;
+use agent::PolkitAgent;
 use bus::{BLOCK, NAME, PATIENCE_WITH_PERSON, answer, connect, find, no_options};
 use rustix::fs::{FileType, OFlags, fcntl_getfl, fcntl_setfl, fstat};
 use rustix::io::Errno;
@@ -31,12 +31,12 @@ use zbus::{Connection, OwnedObjectPath, Variant};
 pub(crate) fn open(
     number: DeviceNumber,
     name: &Path,
-    access: Access,
-    asking: &mut Asking<'_>,
+    access: OpenAccess,
+    asking: &mut PermissionDialog<'_>,
 ) -> Result<OpenDevice, OpenError> {
-    let sequence = BlockDevice::numbered(&System::host(), number).and_then(|device| device.sequence());
+    let sequence = BlockDevice::numbered(&SystemRoots::host(), number).and_then(|device| device.sequence());
     let bus = connect(asking).map_err(|trouble| explain(name, trouble))?;
-    let _agent = Agent::start(|| asking.given_up());
+    let _agent = PolkitAgent::start(|| asking.given_up());
     let fd = open_over(&bus, number, name, access, asking)?;
     handed_over(fd, (number, sequence), name, access)
 }
@@ -46,14 +46,14 @@ fn handed_over(
     fd: OwnedFd,
     (number, sequence): (DeviceNumber, Option<u64>),
     name: &Path,
-    access: Access,
+    access: OpenAccess,
 ) -> Result<OpenDevice, OpenError> {
     let explain = |errno| crate::open::explain(name, errno);
     let stat = fstat(&fd).map_err(explain)?;
     let flags = fcntl_getfl(&fd).map_err(explain)?;
     let mode = match access {
-        Access::Read => OFlags::RDONLY,
-        Access::ReadWrite => OFlags::RDWR,
+        OpenAccess::Read => OFlags::RDONLY,
+        OpenAccess::ReadWrite => OFlags::RDWR,
     };
     let same = FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice
         && DeviceNumber::from_raw(stat.st_rdev) == number
@@ -66,7 +66,7 @@ fn handed_over(
     // Set here: UDisks2 would fail where a driver takes no direct I/O, and a second dialog would follow.
     let direct = fcntl_setfl(&fd, flags | OFlags::DIRECT).is_ok()
         && fcntl_getfl(&fd).is_ok_and(|flags| flags.contains(OFlags::DIRECT));
-    examined(fd, name, access == Access::ReadWrite, direct)
+    examined(fd, name, access == OpenAccess::ReadWrite, direct)
 }
 
 /// The same over a connection.
@@ -74,8 +74,8 @@ fn open_over(
     bus: &Connection,
     number: DeviceNumber,
     name: &Path,
-    access: Access,
-    asking: &mut Asking<'_>,
+    access: OpenAccess,
+    asking: &mut PermissionDialog<'_>,
 ) -> Result<OwnedFd, OpenError> {
     let explain = |trouble| explain(name, trouble);
     let object = find(bus, number, asking).map_err(explain)?;
@@ -84,14 +84,19 @@ fn open_over(
         name.display()
     ));
     let opened = wait(open_device(bus, &object, access), PATIENCE_WITH_PERSON, || asking.given_up());
-    let late = || Trouble::NotAllowed("nobody answered the system's dialog within ten minutes".to_owned());
+    let late =
+        || UdisksError::NotAllowed("nobody answered the system's dialog within ten minutes".to_owned());
     answer(opened, late).map_err(explain)
 }
 
-async fn open_device(bus: &Connection, object: &OwnedObjectPath, access: Access) -> zbus::Result<OwnedFd> {
+async fn open_device(
+    bus: &Connection,
+    object: &OwnedObjectPath,
+    access: OpenAccess,
+) -> zbus::Result<OwnedFd> {
     let (mode, flags) = match access {
-        Access::Read => ("r", OFlags::CLOEXEC),
-        Access::ReadWrite => ("rw", OFlags::CLOEXEC | OFlags::EXCL),
+        OpenAccess::Read => ("r", OFlags::CLOEXEC),
+        OpenAccess::ReadWrite => ("rw", OFlags::CLOEXEC | OFlags::EXCL),
     };
     // UDisks2 reads the flags as an int32 and takes any other type for none.
     let mut options = no_options();
@@ -102,13 +107,13 @@ async fn open_device(bus: &Connection, object: &OwnedObjectPath, access: Access)
 }
 
 /// Why a device was not opened.
-fn explain(name: &Path, trouble: Trouble) -> OpenError {
+fn explain(name: &Path, trouble: UdisksError) -> OpenError {
     let not_allowed = |why| OpenError::NotAllowed { path: name.to_owned(), why };
     match trouble {
-        Trouble::Absent(why) | Trouble::NotAllowed(why) => not_allowed(why),
-        Trouble::NoMethod => not_allowed("this UDisks2 is too old (2.7.3 is needed)".to_owned()),
-        Trouble::Failed { text, .. } => failed(name, &text),
-        Trouble::GivenUp => OpenError::Interrupted(name.to_owned()),
+        UdisksError::Absent(why) | UdisksError::NotAllowed(why) => not_allowed(why),
+        UdisksError::NoMethod => not_allowed("this UDisks2 is too old (2.7.3 is needed)".to_owned()),
+        UdisksError::Failed { text, .. } => failed(name, &text),
+        UdisksError::GivenUp => OpenError::Interrupted(name.to_owned()),
     }
 }
 

@@ -3,11 +3,11 @@
 
 use super::bus::{MANAGER, trouble};
 use super::unmounting::unmount_over;
-use super::waiting::Waited;
+use super::waiting::WaitOutcome;
 use super::*;
 use crate::testing::number;
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_testkit::devices::Loop;
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_testkit::devices::LoopDevice;
 use rustix::fs::{Mode, open as open_file};
 use std::collections::HashMap;
 use std::os::unix::net::UnixStream;
@@ -143,22 +143,22 @@ impl Daemon {
         Daemon { bus, _daemon: daemon.join().unwrap(), asked }
     }
 
-    fn open(&self, card: &Loop, access: Access) -> Result<OpenDevice, OpenError> {
+    fn open(&self, card: &LoopDevice, access: OpenAccess) -> Result<OpenDevice, OpenError> {
         let (number, name) = (number(card), Path::new(&card.path));
-        let sequence = BlockDevice::numbered(&System::host(), number).unwrap().sequence();
+        let sequence = BlockDevice::numbered(&SystemRoots::host(), number).unwrap().sequence();
         let mut said = Vec::new();
         let mut announce = |text: &str| said.push(text.to_owned());
-        let interrupt = Interrupt::default();
-        let mut asking = Asking::with(&mut announce, &interrupt);
+        let interrupt = InterruptFlag::default();
+        let mut asking = PermissionDialog::with(&mut announce, &interrupt);
         let fd = open_over(&self.bus, number, name, access, &mut asking)?;
         assert!(said.len() == 1 && said[0].contains(&card.path), "{said:?}");
         handed_over(fd, (number, sequence), name, access)
     }
 
-    fn unmount(&self, number: DeviceNumber, interrupt: &Interrupt) -> Result<(), Trouble> {
+    fn unmount(&self, number: DeviceNumber, interrupt: &InterruptFlag) -> Result<(), UdisksError> {
         let mut said = Vec::new();
         let mut announce = |text: &str| said.push(text.to_owned());
-        let mut asking = Asking::with(&mut announce, interrupt);
+        let mut asking = PermissionDialog::with(&mut announce, interrupt);
         let unmounted = unmount_over(&self.bus, number, Path::new("/media/CARD"), &mut asking);
         assert!(said.iter().all(|text| text.contains("unmounting /media/CARD")), "{said:?}");
         unmounted
@@ -167,21 +167,21 @@ impl Daemon {
 
 fn now<T>(answer: impl Future<Output = T>) -> T {
     match wait(answer, Duration::from_secs(60), || false) {
-        Waited::Answer(value) => value,
-        other => panic!("no answer: {}", matches!(other, Waited::TooLong)),
+        WaitOutcome::Answer(value) => value,
+        other => panic!("no answer: {}", matches!(other, WaitOutcome::TooLong)),
     }
 }
 
-fn opened_by(answer: Answer, access: Access) -> Result<OpenDevice, OpenError> {
-    let card = Loop::zeros(8, &[]);
+fn opened_by(answer: Answer, access: OpenAccess) -> Result<OpenDevice, OpenError> {
+    let card = LoopDevice::zeros(8, &[]);
     Daemon::of(number(&card), answer).open(&card, access)
 }
 
 #[test]
 fn a_device_is_handed_over_exclusively_for_direct_io() {
-    let card = Loop::zeros(8, &[]);
+    let card = LoopDevice::zeros(8, &[]);
     let daemon = Daemon::of(number(&card), Answer::Opens(card.path.clone(), OFlags::empty()));
-    let opened = daemon.open(&card, Access::ReadWrite).unwrap();
+    let opened = daemon.open(&card, OpenAccess::ReadWrite).unwrap();
     assert_eq!(
         (opened.bytes, opened.sector, opened.rdev, opened.direct),
         (8 << 20, 512, number(&card), true)
@@ -192,66 +192,66 @@ fn a_device_is_handed_over_exclusively_for_direct_io() {
     // It is ours alone: nobody else gets it, by us or by the daemon.
     let again = open_file(card.path.as_str(), OFlags::RDONLY | OFlags::EXCL, Mode::empty());
     assert_eq!(again.unwrap_err(), Errno::BUSY);
-    assert!(matches!(daemon.open(&card, Access::ReadWrite), Err(OpenError::Busy { .. })));
+    assert!(matches!(daemon.open(&card, OpenAccess::ReadWrite), Err(OpenError::Busy { .. })));
     drop(opened);
-    assert!(daemon.open(&card, Access::ReadWrite).is_ok());
+    assert!(daemon.open(&card, OpenAccess::ReadWrite).is_ok());
 }
 
 #[test]
 fn to_read_a_device_it_is_opened_beside_others_and_for_no_writes() {
-    let card = Loop::zeros(8, &[]);
+    let card = LoopDevice::zeros(8, &[]);
     let daemon = Daemon::of(number(&card), Answer::Opens(card.path.clone(), OFlags::empty()));
     let _other = open_file(card.path.as_str(), OFlags::RDONLY | OFlags::EXCL, Mode::empty()).unwrap();
-    let opened = daemon.open(&card, Access::Read).unwrap();
+    let opened = daemon.open(&card, OpenAccess::Read).unwrap();
     assert_eq!(fcntl_getfl(&opened.fd).unwrap() & OFlags::RWMODE, OFlags::RDONLY);
     assert!(rustix::io::write(&opened.fd, b"x").is_err());
 }
 
 #[test]
 fn another_device_than_the_one_that_was_asked_for_is_refused() {
-    let other = Loop::zeros(8, &[]);
+    let other = LoopDevice::zeros(8, &[]);
     for path in [other.path.as_str(), "/dev/null"] {
         let error =
-            opened_by(Answer::Opens(path.to_owned(), OFlags::empty()), Access::ReadWrite).unwrap_err();
+            opened_by(Answer::Opens(path.to_owned(), OFlags::empty()), OpenAccess::ReadWrite).unwrap_err();
         assert!(matches!(error, OpenError::Exchanged(_)), "{path}: {error}");
     }
 }
 
 #[test]
 fn a_descriptor_for_reading_is_refused_where_writing_was_asked_for_and_the_other_way() {
-    let card = Loop::zeros(8, &[]);
+    let card = LoopDevice::zeros(8, &[]);
     let fd = |mode| open_file(card.path.as_str(), mode, Mode::empty()).unwrap();
-    let sequence = BlockDevice::numbered(&System::host(), number(&card)).unwrap().sequence();
+    let sequence = BlockDevice::numbered(&SystemRoots::host(), number(&card)).unwrap().sequence();
     let name = Path::new(&card.path);
     let take = |fd, sequence, access| handed_over(fd, (number(&card), sequence), name, access);
     for (mode, access) in [
-        (OFlags::RDONLY, Access::ReadWrite),
-        (OFlags::WRONLY, Access::ReadWrite),
-        (OFlags::RDWR, Access::Read),
-        (OFlags::PATH, Access::Read),
+        (OFlags::RDONLY, OpenAccess::ReadWrite),
+        (OFlags::WRONLY, OpenAccess::ReadWrite),
+        (OFlags::RDWR, OpenAccess::Read),
+        (OFlags::PATH, OpenAccess::Read),
     ] {
         assert!(matches!(take(fd(mode), sequence, access), Err(OpenError::Exchanged(_))), "{mode:?}");
     }
     // The same device, and another card in it.
     let later = sequence.map(|sequence| sequence + 1);
-    assert!(matches!(take(fd(OFlags::RDWR), later, Access::ReadWrite), Err(OpenError::Exchanged(_))));
-    assert!(take(fd(OFlags::RDWR), sequence, Access::ReadWrite).is_ok());
+    assert!(matches!(take(fd(OFlags::RDWR), later, OpenAccess::ReadWrite), Err(OpenError::Exchanged(_))));
+    assert!(take(fd(OFlags::RDWR), sequence, OpenAccess::ReadWrite).is_ok());
 }
 
 #[test]
 fn a_daemon_that_takes_another_device_for_the_wanted_one_opens_nothing() {
-    let (card, other) = (Loop::zeros(8, &[]), Loop::zeros(8, &[]));
+    let (card, other) = (LoopDevice::zeros(8, &[]), LoopDevice::zeros(8, &[]));
     let daemon = Daemon::of(number(&other), Answer::Opens(other.path.clone(), OFlags::empty()));
-    let error = daemon.open(&card, Access::ReadWrite).unwrap_err();
+    let error = daemon.open(&card, OpenAccess::ReadWrite).unwrap_err();
     assert!(error.to_string().contains("UDisks2 does not know this device"), "{error}");
     assert_eq!(daemon.asked.lock().unwrap().as_slice(), std::slice::from_ref(&card.path));
 }
 
 #[test]
 fn direct_io_is_taken_where_the_daemon_heeds_no_flags_too() {
-    let card = Loop::zeros(8, &[]);
+    let card = LoopDevice::zeros(8, &[]);
     let daemon = Daemon::of(number(&card), Answer::HeedsNoFlags(card.path.clone()));
-    let opened = daemon.open(&card, Access::Read).unwrap();
+    let opened = daemon.open(&card, OpenAccess::Read).unwrap();
     assert!(opened.direct && fcntl_getfl(&opened.fd).unwrap().contains(OFlags::DIRECT));
     fcntl_setfl(&opened.fd, OFlags::empty()).unwrap();
 }
@@ -264,13 +264,13 @@ fn each_failure_says_why_and_what_to_do() {
         (Problem::NotAuthorizedCanObtain(text("Not authorized")), "nothing here can show its dialog"),
         (Problem::NotAuthorizedDismissed(text("dismissed")), "the system's dialog was dismissed"),
     ] {
-        let error = opened_by(Answer::Fails(problem), Access::ReadWrite).unwrap_err().to_string();
+        let error = opened_by(Answer::Fails(problem), OpenAccess::ReadWrite).unwrap_err().to_string();
         assert!(error.contains("no permission to open /dev/loop") && error.contains(why), "{error}");
         assert!(error.contains("use sudo") && error.contains("cardscope doctor"), "{error}");
     }
     let fails = |words: &str| {
         let problem = Problem::Failed(format!("Error opening /dev/loop0: {words}"));
-        opened_by(Answer::Fails(problem), Access::ReadWrite).unwrap_err()
+        opened_by(Answer::Fails(problem), OpenAccess::ReadWrite).unwrap_err()
     };
     assert!(matches!(fails("Device or resource busy"), OpenError::Busy { .. }));
     assert!(matches!(fails("Read-only file system"), OpenError::ReadOnly(_)));
@@ -281,9 +281,9 @@ fn each_failure_says_why_and_what_to_do() {
 
 #[test]
 fn a_dialog_that_nobody_answers_is_given_up_with_ctrl_c_at_once() {
-    let card = Loop::zeros(8, &[]);
+    let card = LoopDevice::zeros(8, &[]);
     let daemon = Daemon::of(number(&card), Answer::Waits);
-    let interrupt = Interrupt::default();
+    let interrupt = InterruptFlag::default();
     let (began, raise) = (Instant::now(), interrupt.clone());
     std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(300));
@@ -291,8 +291,8 @@ fn a_dialog_that_nobody_answers_is_given_up_with_ctrl_c_at_once() {
     });
     let name = Path::new(&card.path);
     let mut silent = |_: &str| ();
-    let mut asking = Asking::with(&mut silent, &interrupt);
-    let error = open_over(&daemon.bus, number(&card), name, Access::ReadWrite, &mut asking).unwrap_err();
+    let mut asking = PermissionDialog::with(&mut silent, &interrupt);
+    let error = open_over(&daemon.bus, number(&card), name, OpenAccess::ReadWrite, &mut asking).unwrap_err();
     assert!(matches!(error, OpenError::Interrupted(_)), "{error}");
     assert!(began.elapsed() < Duration::from_secs(2));
 }
@@ -303,8 +303,8 @@ fn without_a_bus_or_a_daemon_it_is_said() {
     let address = format!("unix:path={}", nowhere.display());
     let connected =
         wait(zbus::connection::Builder::address(address.as_str()).build(), Duration::from_secs(10), || false);
-    let absent = |trouble: Trouble| match &trouble {
-        Trouble::Absent(_) => explain(Path::new("/dev/card"), trouble).to_string(),
+    let absent = |trouble: UdisksError| match &trouble {
+        UdisksError::Absent(_) => explain(Path::new("/dev/card"), trouble).to_string(),
         other => panic!("{other:?}"),
     };
     let error = absent(answer(connected, || panic!("late")).unwrap_err());
@@ -319,22 +319,23 @@ fn without_a_bus_or_a_daemon_it_is_said() {
 
 #[test]
 fn a_file_system_is_unmounted_without_force_and_a_person_may_be_asked() {
-    let card = Loop::zeros(8, &[]);
+    let card = LoopDevice::zeros(8, &[]);
     let daemon = Daemon::of(number(&card), Answer::HeedsNoFlags(String::new()));
-    assert_eq!(daemon.unmount(number(&card), &Interrupt::default()), Ok(()));
+    assert_eq!(daemon.unmount(number(&card), &InterruptFlag::default()), Ok(()));
     let asked = "unmount force: false, auth.no_user_interaction: false".to_owned();
     assert_eq!(*daemon.asked.lock().unwrap(), [card.path.clone(), asked]);
 }
 
 #[test]
 fn a_file_system_that_stays_mounted_says_why() {
-    let card = Loop::zeros(8, &[]);
+    let card = LoopDevice::zeros(8, &[]);
     let trouble = |problem| {
         let daemon = Daemon::of(number(&card), Answer::Fails(problem));
-        daemon.unmount(number(&card), &Interrupt::default()).unwrap_err()
+        daemon.unmount(number(&card), &InterruptFlag::default()).unwrap_err()
     };
     let busy = trouble(Problem::DeviceBusy("Error unmounting /dev/loop0: target is busy\n".to_owned()));
-    let failed = |kind: &str, text: &str| Trouble::Failed { kind: kind.to_owned(), text: text.to_owned() };
+    let failed =
+        |kind: &str, text: &str| UdisksError::Failed { kind: kind.to_owned(), text: text.to_owned() };
     assert_eq!(busy, failed("DeviceBusy", "Error unmounting /dev/loop0: target is busy"));
     let elsewhere = trouble(Problem::NotMounted("Device is not mounted".to_owned()));
     assert_eq!(elsewhere, failed("NotMounted", "Device is not mounted"));
@@ -344,29 +345,29 @@ fn a_file_system_that_stays_mounted_says_why() {
         (Problem::NotAuthorizedDismissed(String::new()), "dismissed"),
     ] {
         let trouble = trouble(problem);
-        assert!(matches!(&trouble, Trouble::NotAllowed(text) if text.contains(why)), "{trouble:?}");
+        assert!(matches!(&trouble, UdisksError::NotAllowed(text) if text.contains(why)), "{trouble:?}");
     }
 }
 
 #[test]
 fn a_daemon_that_takes_another_device_for_the_wanted_one_unmounts_nothing() {
-    let (card, other) = (Loop::zeros(8, &[]), Loop::zeros(8, &[]));
+    let (card, other) = (LoopDevice::zeros(8, &[]), LoopDevice::zeros(8, &[]));
     let daemon = Daemon::of(number(&other), Answer::HeedsNoFlags(String::new()));
-    let trouble = daemon.unmount(number(&card), &Interrupt::default()).unwrap_err();
-    assert!(matches!(&trouble, Trouble::Absent(why) if why.contains("does not know")), "{trouble:?}");
+    let trouble = daemon.unmount(number(&card), &InterruptFlag::default()).unwrap_err();
+    assert!(matches!(&trouble, UdisksError::Absent(why) if why.contains("does not know")), "{trouble:?}");
     assert_eq!(daemon.asked.lock().unwrap().as_slice(), std::slice::from_ref(&card.path));
 }
 
 #[test]
 fn an_unmounting_that_nobody_allows_is_given_up_with_ctrl_c_at_once() {
-    let card = Loop::zeros(8, &[]);
+    let card = LoopDevice::zeros(8, &[]);
     let daemon = Daemon::of(number(&card), Answer::Waits);
-    let interrupt = Interrupt::default();
+    let interrupt = InterruptFlag::default();
     let (began, raise) = (Instant::now(), interrupt.clone());
     std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(300));
         raise.raise();
     });
-    assert_eq!(daemon.unmount(number(&card), &interrupt), Err(Trouble::GivenUp));
+    assert_eq!(daemon.unmount(number(&card), &interrupt), Err(UdisksError::GivenUp));
     assert!(began.elapsed() < Duration::from_secs(2));
 }

@@ -1,20 +1,24 @@
 //! A file system unmounted by UDisks2, as a file manager does it: what another user has mounted only past polkit's dialog.
 //! UDisks2 also removes the folder that it made for the mount.
 
-use super::agent::Agent;
-use super::bus::{NAME, PATIENCE_WITH_PERSON, Trouble, answer, connect, find, no_options};
+use super::agent::PolkitAgent;
+use super::bus::{NAME, PATIENCE_WITH_PERSON, UdisksError, answer, connect, find, no_options};
 use super::waiting::wait;
 use crate::block::DeviceNumber;
-use crate::open::Asking;
+use crate::open::PermissionDialog;
 use std::path::Path;
 use zbus::{Connection, OwnedObjectPath, Variant};
 
 const FILESYSTEM: &str = "org.freedesktop.UDisks2.Filesystem";
 
 /// Has UDisks2 undo one mount of the disk or partition with this number; `point` is for what is announced.
-pub(crate) fn unmount(number: DeviceNumber, point: &Path, asking: &mut Asking<'_>) -> Result<(), Trouble> {
+pub(crate) fn unmount(
+    number: DeviceNumber,
+    point: &Path,
+    asking: &mut PermissionDialog<'_>,
+) -> Result<(), UdisksError> {
     let bus = connect(asking)?;
-    let _agent = Agent::start(|| asking.given_up());
+    let _agent = PolkitAgent::start(|| asking.given_up());
     unmount_over(&bus, number, point, asking)
 }
 
@@ -23,8 +27,8 @@ pub(super) fn unmount_over(
     bus: &Connection,
     number: DeviceNumber,
     point: &Path,
-    asking: &mut Asking<'_>,
-) -> Result<(), Trouble> {
+    asking: &mut PermissionDialog<'_>,
+) -> Result<(), UdisksError> {
     let object = find(bus, number, asking)?;
     asking.announce(&format!(
         "unmounting {} through UDisks2; answer the system's dialog if it asks for a password",
@@ -32,7 +36,7 @@ pub(super) fn unmount_over(
     ));
     let unmounted = wait(call(bus, &object), PATIENCE_WITH_PERSON, || asking.given_up());
     // Nobody has answered a dialog, or the card is still taking what the system has to write to it.
-    let late = || Trouble::Failed {
+    let late = || UdisksError::Failed {
         kind: "Timedout".to_owned(),
         text: "it was not finished within ten minutes".to_owned(),
     };

@@ -11,7 +11,7 @@ pub(super) const LOOK: Duration = Duration::from_millis(50);
 
 /// What waiting came to.
 #[derive(Debug)]
-pub(super) enum Waited<T> {
+pub(super) enum WaitOutcome<T> {
     Answer(T),
     TooLong,
     GivenUp,
@@ -30,20 +30,20 @@ pub(super) fn wait<T>(
     answer: impl Future<Output = T>,
     patience: Duration,
     given_up: impl Fn() -> bool,
-) -> Waited<T> {
+) -> WaitOutcome<T> {
     let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
     let mut context = Context::from_waker(&waker);
     let mut answer = pin!(answer);
     let began = Instant::now();
     loop {
         if let Poll::Ready(value) = answer.as_mut().poll(&mut context) {
-            return Waited::Answer(value);
+            return WaitOutcome::Answer(value);
         }
         if given_up() {
-            return Waited::GivenUp;
+            return WaitOutcome::GivenUp;
         }
         if began.elapsed() >= patience {
-            return Waited::TooLong;
+            return WaitOutcome::TooLong;
         }
         std::thread::park_timeout(LOOK);
     }

@@ -2,7 +2,7 @@
 //! has all that the system still had to write to it, and no signal ends it before.
 
 use crate::block::DeviceNumber;
-use crate::mounts::Mount;
+use crate::mounts::MountEntry;
 use rustix::fs::{AtFlags, CWD, StatxFlags, makedev, statx};
 use rustix::io::Errno;
 use rustix::mount::UnmountFlags;
@@ -13,7 +13,7 @@ use std::time::Duration;
 const LOOK: Duration = Duration::from_millis(50);
 
 /// What came of it.
-pub(super) enum Outcome {
+pub(super) enum UnmountOutcome {
     Done(Result<(), Errno>),
     /// What is at the place is not this mount.
     Covered,
@@ -22,32 +22,32 @@ pub(super) enum Outcome {
 }
 
 /// Undoes a mount, if it is the one seen at its place.
-pub(super) fn unmount(mount: &Mount, given_up: &dyn Fn() -> bool) -> Outcome {
+pub(super) fn unmount(mount: &MountEntry, given_up: &dyn Fn() -> bool) -> UnmountOutcome {
     let (done, wait) = channel();
     let mount = mount.clone();
     let started = std::thread::Builder::new().spawn(move || {
         // The kernel takes a place, not a mount, and a descriptor that pins the mount would keep it busy: looked at last.
         let outcome = match is_on_top(&mount) {
-            true => Outcome::Done(rustix::mount::unmount(&mount.point, UnmountFlags::NOFOLLOW)),
-            false => Outcome::Covered,
+            true => UnmountOutcome::Done(rustix::mount::unmount(&mount.point, UnmountFlags::NOFOLLOW)),
+            false => UnmountOutcome::Covered,
         };
         let _ = done.send(outcome);
     });
     if let Err(error) = started {
-        return Outcome::Done(Err(Errno::from_io_error(&error).unwrap_or(Errno::AGAIN)));
+        return UnmountOutcome::Done(Err(Errno::from_io_error(&error).unwrap_or(Errno::AGAIN)));
     }
     loop {
         match wait.recv_timeout(LOOK) {
             Ok(outcome) => return outcome,
-            Err(RecvTimeoutError::Disconnected) => return Outcome::GivenUp,
-            Err(RecvTimeoutError::Timeout) if given_up() => return Outcome::GivenUp,
+            Err(RecvTimeoutError::Disconnected) => return UnmountOutcome::GivenUp,
+            Err(RecvTimeoutError::Timeout) if given_up() => return UnmountOutcome::GivenUp,
             Err(RecvTimeoutError::Timeout) => {}
         }
     }
 }
 
 /// Whether a mount is the one seen at its place: by its number (Linux 5.8) and that of its device. Asks no file system.
-pub(super) fn is_on_top(mount: &Mount) -> bool {
+pub(super) fn is_on_top(mount: &MountEntry) -> bool {
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT | AtFlags::STATX_DONT_SYNC;
     let Ok(found) = statx(CWD, &mount.point, flags, StatxFlags::MNT_ID) else { return false };
     let known = StatxFlags::from_bits_retain(found.stx_mask).contains(StatxFlags::MNT_ID);

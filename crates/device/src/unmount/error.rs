@@ -1,6 +1,6 @@
 //! Why a card was not unmounted, each with what to do about it.
 
-use crate::guard::Refusal;
+use crate::guard::GuardRefusal;
 use crate::object::ObjectError;
 use cardscope_model::shell::quoted_path;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 pub enum UnmountError {
     /// The guards refuse the device for another reason than being mounted.
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] GuardRefusal),
     /// Another card than the one that was named.
     #[error(transparent)]
     Object(#[from] ObjectError),

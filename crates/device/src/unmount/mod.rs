@@ -15,14 +15,14 @@ pub use error::UnmountError;
 
 use crate::block::{BlockDevice, DeviceNumber};
 use crate::bus::removable;
-use crate::guard::{Refusal, Survey, mount_devices};
-use crate::mounts::{Mount, all_mounts};
+use crate::guard::{GuardRefusal, UseSurvey, mount_devices};
+use crate::mounts::{MountEntry, all_mounts};
 use crate::object::check_object;
-use crate::open::Asking;
+use crate::open::PermissionDialog;
 use crate::permission::can_be_asked;
-use crate::system::System;
+use crate::system::SystemRoots;
 #[cfg(feature = "udisks")]
-use crate::udisks::{self, Trouble};
+use crate::udisks::{self, UdisksError};
 use crate::vitals::capabilities;
 use rustix::io::Errno;
 use std::path::{Path, PathBuf};
@@ -39,10 +39,14 @@ const SPARE: usize = 2;
 /// # Errors
 /// If it is not such a disk, the guards refuse it for another reason than being mounted, a file system is busy, the system
 /// does not allow it, or the card was taken out meanwhile. File systems before that one are unmounted by then.
-pub fn unmount(name: &str, object: Option<&str>, asking: &mut Asking<'_>) -> Result<(), UnmountError> {
-    let system = System::host();
+pub fn unmount(
+    name: &str,
+    object: Option<&str>,
+    asking: &mut PermissionDialog<'_>,
+) -> Result<(), UnmountError> {
+    let system = SystemRoots::host();
     let disk = whole_disk(&system, name)?;
-    let card = Card::of(system, &disk)?;
+    let card = MountedCard::of(system, &disk)?;
     // The card is known by now: one that comes later is another sequence.
     if let Some(object) = object {
         check_object(card.number, object, Path::new(&format!("/dev/{}", card.name)))?;
@@ -55,7 +59,7 @@ pub fn unmount(name: &str, object: Option<&str>, asking: &mut Asking<'_>) -> Res
 
 /// Whether a whole disk could be unmounted, if somebody may: it can be taken out, and nothing but its mounts stands against
 /// writing to it.
-pub(crate) fn is_possible(system: &System, survey: &Survey, disk: &BlockDevice) -> bool {
+pub(crate) fn is_possible(system: &SystemRoots, survey: &UseSurvey, disk: &BlockDevice) -> bool {
     survey.mounted(disk) && removable(system, disk) && survey.check_unmount(system, disk).is_ok()
 }
 
@@ -65,11 +69,11 @@ pub(crate) fn is_permitted() -> bool {
 }
 
 fn may_itself() -> bool {
-    capabilities(&System::host()).is_some_and(|set| set >> CAP_SYS_ADMIN & 1 == 1)
+    capabilities(&SystemRoots::host()).is_some_and(|set| set >> CAP_SYS_ADMIN & 1 == 1)
 }
 
-fn whole_disk(system: &System, name: &str) -> Result<BlockDevice, UnmountError> {
-    let found = BlockDevice::find(system, name).ok_or_else(|| Refusal::NotFound(name.to_owned()))?;
+fn whole_disk(system: &SystemRoots, name: &str) -> Result<BlockDevice, UnmountError> {
+    let found = BlockDevice::find(system, name).ok_or_else(|| GuardRefusal::NotFound(name.to_owned()))?;
     match found.is_partition() {
         true => Err(UnmountError::Partition { disk: found.disk().name, part: found.name }),
         false => Ok(found),
@@ -77,21 +81,24 @@ fn whole_disk(system: &System, name: &str) -> Result<BlockDevice, UnmountError> 
 }
 
 /// The card that was named.
-struct Card {
-    system: System,
+struct MountedCard {
+    system: SystemRoots,
     name: String,
     number: DeviceNumber,
     sequence: Option<u64>,
 }
 
-impl Card {
-    fn of(system: System, disk: &BlockDevice) -> Result<Card, UnmountError> {
-        let number = disk.number().ok_or_else(|| Refusal::NotFound(disk.name.clone()))?;
-        Ok(Card { system, name: disk.name.clone(), number, sequence: disk.sequence() })
+impl MountedCard {
+    fn of(system: SystemRoots, disk: &BlockDevice) -> Result<MountedCard, UnmountError> {
+        let number = disk.number().ok_or_else(|| GuardRefusal::NotFound(disk.name.clone()))?;
+        Ok(MountedCard { system, name: disk.name.clone(), number, sequence: disk.sequence() })
     }
 
     /// Undoes one mount after the other in this way, until none is left.
-    fn unmount(&self, way: &mut dyn FnMut(&Place) -> Result<(), UnmountError>) -> Result<(), UnmountError> {
+    fn unmount(
+        &self,
+        way: &mut dyn FnMut(&MountOfCard) -> Result<(), UnmountError>,
+    ) -> Result<(), UnmountError> {
         let mut left = None;
         while let Some(place) = self.next()? {
             let left = left.get_or_insert(place.of + SPARE);
@@ -102,15 +109,15 @@ impl Card {
     }
 
     /// What is to be unmounted next, as all stands now: the deepest, and of several at one place the one seen there.
-    fn next(&self) -> Result<Option<Place>, UnmountError> {
+    fn next(&self) -> Result<Option<MountOfCard>, UnmountError> {
         let device = BlockDevice::numbered(&self.system, self.number);
         let device = device.filter(|device| device.name == self.name && device.sequence() == self.sequence);
         let device = device.ok_or_else(|| UnmountError::Exchanged(self.name.clone()))?;
         let mounts = all_mounts(&self.system);
-        Survey::of(&self.system, &mounts).check_unmount(&self.system, &device)?;
+        UseSurvey::of(&self.system, &mounts).check_unmount(&self.system, &device)?;
         let parts: Vec<BlockDevice> = device.partitions().into_iter().chain([device]).collect();
         let own = mounts.iter().rev().filter(|mount| !mount.elsewhere);
-        let mut places: Vec<(&Mount, DeviceNumber)> = own
+        let mut places: Vec<(&MountEntry, DeviceNumber)> = own
             .filter_map(|mount| {
                 let of = mount_devices(&self.system, mount);
                 let part = parts.iter().find(|part| of.contains(part))?;
@@ -119,13 +126,13 @@ impl Card {
             .collect();
         places.sort_by_key(|(mount, _)| std::cmp::Reverse(mount.point.components().count()));
         let of = places.len();
-        Ok(places.first().map(|(mount, number)| Place { mount: (*mount).clone(), number: *number, of }))
+        Ok(places.first().map(|(mount, number)| MountOfCard { mount: (*mount).clone(), number: *number, of }))
     }
 }
 
 /// One mount of a card.
-struct Place {
-    mount: Mount,
+struct MountOfCard {
+    mount: MountEntry,
     /// Of the disk or partition that is mounted there.
     #[cfg_attr(not(feature = "udisks"), allow(dead_code, reason = "the kernel knows it by its place"))]
     number: DeviceNumber,
@@ -133,49 +140,56 @@ struct Place {
     of: usize,
 }
 
-impl Place {
+impl MountOfCard {
     fn point(&self) -> PathBuf {
         self.mount.point.clone()
     }
 
     /// Undoes the mount, through UDisks2 if it answers.
-    fn unmount(&self, asking: &mut Asking<'_>) -> Result<(), UnmountError> {
+    fn unmount(&self, asking: &mut PermissionDialog<'_>) -> Result<(), UnmountError> {
         match self.by_udisks(asking) {
-            Err(Unasked::NobodyThere(_)) if may_itself() => self.directly(&|| asking.given_up()),
-            Err(Unasked::NobodyThere(why)) => Err(UnmountError::NotAllowed { point: self.point(), why }),
-            Err(Unasked::Error(error)) => Err(error),
+            Err(UdisksRefusal::NobodyThere(_)) if may_itself() => self.directly(&|| asking.given_up()),
+            Err(UdisksRefusal::NobodyThere(why)) => {
+                Err(UnmountError::NotAllowed { point: self.point(), why })
+            }
+            Err(UdisksRefusal::Error(error)) => Err(error),
             Ok(()) => Ok(()),
         }
     }
 
     #[cfg(feature = "udisks")]
-    fn by_udisks(&self, asking: &mut Asking<'_>) -> Result<(), Unasked> {
+    fn by_udisks(&self, asking: &mut PermissionDialog<'_>) -> Result<(), UdisksRefusal> {
         self.by(|number, point| udisks::unmount(number, point, asking))
     }
 
     #[cfg(not(feature = "udisks"))]
-    fn by_udisks(&self, _: &mut Asking<'_>) -> Result<(), Unasked> {
-        Err(Unasked::NobodyThere("only root may unmount it".to_owned()))
+    fn by_udisks(&self, _: &mut PermissionDialog<'_>) -> Result<(), UdisksRefusal> {
+        Err(UdisksRefusal::NobodyThere("only root may unmount it".to_owned()))
     }
 
     #[cfg(feature = "udisks")]
-    fn by(&self, ask: impl FnOnce(DeviceNumber, &Path) -> Result<(), Trouble>) -> Result<(), Unasked> {
+    fn by(
+        &self,
+        ask: impl FnOnce(DeviceNumber, &Path) -> Result<(), UdisksError>,
+    ) -> Result<(), UdisksRefusal> {
         let point = self.point();
         if !direct::is_on_top(&self.mount) {
             return Err(UnmountError::Covered(point).into());
         }
         ask(self.number, &point).map_err(|trouble| match trouble {
-            Trouble::Absent(why) => Unasked::NobodyThere(why),
-            Trouble::NoMethod => Unasked::NobodyThere("UDisks2 finds no file system on it".to_owned()),
-            Trouble::NotAllowed(why) => UnmountError::NotAllowed { point, why }.into(),
-            Trouble::GivenUp => UnmountError::Interrupted(point).into(),
-            Trouble::Failed { kind, .. } if kind == "NotMounted" => {
-                Unasked::NobodyThere("UDisks2 does not see this mount".to_owned())
+            UdisksError::Absent(why) => UdisksRefusal::NobodyThere(why),
+            UdisksError::NoMethod => {
+                UdisksRefusal::NobodyThere("UDisks2 finds no file system on it".to_owned())
             }
-            Trouble::Failed { kind, text } if kind == "DeviceBusy" || text.contains("busy") => {
+            UdisksError::NotAllowed(why) => UnmountError::NotAllowed { point, why }.into(),
+            UdisksError::GivenUp => UnmountError::Interrupted(point).into(),
+            UdisksError::Failed { kind, .. } if kind == "NotMounted" => {
+                UdisksRefusal::NobodyThere("UDisks2 does not see this mount".to_owned())
+            }
+            UdisksError::Failed { kind, text } if kind == "DeviceBusy" || text.contains("busy") => {
                 self.busy().into()
             }
-            Trouble::Failed { text, .. } => {
+            UdisksError::Failed { text, .. } => {
                 UnmountError::Other { point, reason: format!("UDisks2: {text}") }.into()
             }
         })
@@ -185,20 +199,20 @@ impl Place {
     fn directly(&self, given_up: &dyn Fn() -> bool) -> Result<(), UnmountError> {
         let point = self.point();
         match direct::unmount(&self.mount, given_up) {
-            direct::Outcome::Done(Ok(())) => Ok(()),
-            direct::Outcome::Done(Err(Errno::BUSY)) => Err(self.busy()),
-            direct::Outcome::Done(Err(errno)) => {
+            direct::UnmountOutcome::Done(Ok(())) => Ok(()),
+            direct::UnmountOutcome::Done(Err(Errno::BUSY)) => Err(self.busy()),
+            direct::UnmountOutcome::Done(Err(errno)) => {
                 Err(UnmountError::Other { point, reason: crate::refused::reason(errno) })
             }
-            direct::Outcome::Covered => Err(UnmountError::Covered(point)),
-            direct::Outcome::GivenUp => Err(UnmountError::Interrupted(point)),
+            direct::UnmountOutcome::Covered => Err(UnmountError::Covered(point)),
+            direct::UnmountOutcome::GivenUp => Err(UnmountError::Interrupted(point)),
         }
     }
 
     /// Why it is busy: what is mounted below, or who uses it.
     fn busy(&self) -> UnmountError {
         let point = self.point();
-        let mut others = all_mounts(&System::host()).into_iter().map(|mount| mount.point);
+        let mut others = all_mounts(&SystemRoots::host()).into_iter().map(|mount| mount.point);
         match others.find(|other| *other != point && other.starts_with(&point)) {
             Some(below) => UnmountError::Below { point, below },
             None => UnmountError::Busy { by: users::of(&point), point },
@@ -207,14 +221,14 @@ impl Place {
 }
 
 /// Why UDisks2 did not do it.
-enum Unasked {
+enum UdisksRefusal {
     /// It is not there for this mount. Why, as a sentence without its end.
     NobodyThere(String),
     Error(UnmountError),
 }
 
-impl From<UnmountError> for Unasked {
-    fn from(error: UnmountError) -> Unasked {
-        Unasked::Error(error)
+impl From<UnmountError> for UdisksRefusal {
+    fn from(error: UnmountError) -> UdisksRefusal {
+        UdisksRefusal::Error(error)
     }
 }

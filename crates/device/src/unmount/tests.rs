@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::testing::{machine, put};
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_testkit::devices::{Loop, Program, tool, undo};
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_testkit::devices::{LoopDevice, ProgramGuard, tool, undo};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -38,25 +38,25 @@ impl Drop for Mounts {
     }
 }
 
-fn formatted(mib: u64) -> Loop {
-    let card = Loop::zeros(mib, &[]);
+fn formatted(mib: u64) -> LoopDevice {
+    let card = LoopDevice::zeros(mib, &[]);
     tool("mkfs.ext4", &["-q", "-F", &card.path]);
     card
 }
 
-fn card(of: &Loop) -> Card {
-    let system = System::host();
+fn card(of: &LoopDevice) -> MountedCard {
+    let system = SystemRoots::host();
     let disk = whole_disk(&system, &of.path).unwrap();
-    Card::of(system, &disk).unwrap()
+    MountedCard::of(system, &disk).unwrap()
 }
 
 /// Unmounts as root does without UDisks2. A test beside this one whose program gets mounts of its own has copies of all for
 /// a moment.
-fn unmounted(of: &Loop) -> Result<(), UnmountError> {
+fn unmounted(of: &LoopDevice) -> Result<(), UnmountError> {
     let began = Instant::now();
     loop {
         let ended = card(of).unmount(&mut |place| place.directly(&|| false));
-        let is_copied = matches!(ended, Err(UnmountError::Refused(Refusal::Mounted { .. })));
+        let is_copied = matches!(ended, Err(UnmountError::Refused(GuardRefusal::Mounted { .. })));
         if !is_copied || began.elapsed() > Duration::from_secs(30) {
             return ended;
         }
@@ -64,17 +64,17 @@ fn unmounted(of: &Loop) -> Result<(), UnmountError> {
     }
 }
 
-fn refuse_to(_: &Place) -> Result<(), UnmountError> {
+fn refuse_to(_: &MountOfCard) -> Result<(), UnmountError> {
     panic!("nothing may be unmounted")
 }
 
 fn is_mounted(point: &Path) -> bool {
-    all_mounts(&System::host()).iter().any(|mount| mount.point == point)
+    all_mounts(&SystemRoots::host()).iter().any(|mount| mount.point == point)
 }
 
 #[test]
 fn all_file_systems_of_a_card_are_unmounted_wherever_they_are_mounted() {
-    let mut usb = Loop::zeros(64, &[]);
+    let mut usb = LoopDevice::zeros(64, &[]);
     let (first, second) = (usb.add_partition(1, 2048, 49152), usb.add_partition(2, 65536, 49152));
     tool("mkfs.ext4", &["-q", "-F", &first]);
     tool("mkfs.ext4", &["-q", "-F", &second]);
@@ -91,7 +91,7 @@ fn all_file_systems_of_a_card_are_unmounted_wherever_they_are_mounted() {
     assert!(points.iter().all(|point| is_mounted(point)));
     assert_eq!(unmounted(&usb), Ok(()));
     assert!(!points.iter().any(|point| is_mounted(point)) && is_mounted(&stays));
-    assert!(crate::guard::check(&System::host(), &usb.path).is_ok());
+    assert!(crate::guard::check(&SystemRoots::host(), &usb.path).is_ok());
     // Two people press the button.
     assert_eq!(unmounted(&usb), Ok(()));
 }
@@ -101,7 +101,7 @@ fn a_busy_file_system_is_named_with_the_program_that_uses_it_and_stays_mounted()
     let usb = formatted(16);
     let mut mounts = Mounts::new();
     let point = mounts.at("card", &[], &usb.path);
-    let program = Program(Command::new("sleep").arg("60").current_dir(&point).spawn().unwrap());
+    let program = ProgramGuard(Command::new("sleep").arg("60").current_dir(&point).spawn().unwrap());
     let error = unmounted(&usb).unwrap_err();
     let by = format!(" (sleep, process {})", program.0.id());
     assert_eq!(error, UnmountError::Busy { point: point.clone(), by: by.clone() });
@@ -123,14 +123,15 @@ fn what_is_mounted_below_or_over_a_card_is_not_unmounted_with_it() {
     tool("umount", &[below.to_str().unwrap()]);
     let over = mounts.at("card", &[], &other.path);
     assert_eq!(unmounted(&usb), Err(UnmountError::Covered(point)));
-    let count =
-        |mounts: Vec<Mount>| mounts.iter().filter(|mount| !mount.elsewhere && mount.point == over).count();
-    assert_eq!(count(all_mounts(&System::host())), 2);
+    let count = |mounts: Vec<MountEntry>| {
+        mounts.iter().filter(|mount| !mount.elsewhere && mount.point == over).count()
+    };
+    assert_eq!(count(all_mounts(&SystemRoots::host())), 2);
     #[cfg(feature = "udisks")]
     {
         let place = card(&usb).next().unwrap().unwrap();
         let asked = place.by(|_, _| panic!("nobody is asked"));
-        assert!(matches!(asked, Err(Unasked::Error(UnmountError::Covered(_)))));
+        assert!(matches!(asked, Err(UdisksRefusal::Error(UnmountError::Covered(_)))));
     }
     tool("umount", &[over.to_str().unwrap()]);
     assert_eq!(unmounted(&usb), Ok(()));
@@ -138,7 +139,7 @@ fn what_is_mounted_below_or_over_a_card_is_not_unmounted_with_it() {
 
 #[test]
 fn a_card_with_swap_on_it_keeps_its_other_mounts() {
-    let mut usb = Loop::zeros(64, &[]);
+    let mut usb = LoopDevice::zeros(64, &[]);
     let (first, second) = (usb.add_partition(1, 2048, 49152), usb.add_partition(2, 65536, 49152));
     tool("mkfs.ext4", &["-q", "-F", &first]);
     tool("mkswap", &[&second]);
@@ -147,7 +148,7 @@ fn a_card_with_swap_on_it_keeps_its_other_mounts() {
     tool("swapon", &[&second]);
     let error = card(&usb).unmount(&mut refuse_to).unwrap_err();
     tool("swapoff", &[&second]);
-    assert!(matches!(error, UnmountError::Refused(Refusal::Swap { .. })), "{error}");
+    assert!(matches!(error, UnmountError::Refused(GuardRefusal::Swap { .. })), "{error}");
     assert!(is_mounted(&point));
 }
 
@@ -169,36 +170,40 @@ fn a_card_that_holds_the_image_of_a_loop_device_keeps_its_mounts() {
         busy,
         Err(UnmountError::Busy { point: point.clone(), by: format!(" (the loop device {upper})") })
     );
-    assert!(matches!(error, UnmountError::Refused(Refusal::Mounted { .. })), "{error}");
+    assert!(matches!(error, UnmountError::Refused(GuardRefusal::Mounted { .. })), "{error}");
     assert!(is_mounted(&point));
 }
 
 #[test]
 fn the_disk_of_the_running_system_is_refused() {
-    let root = all_mounts(&System::host()).into_iter().find(|mount| mount.point == Path::new("/")).unwrap();
-    let system = System::host();
+    let root =
+        all_mounts(&SystemRoots::host()).into_iter().find(|mount| mount.point == Path::new("/")).unwrap();
+    let system = SystemRoots::host();
     let disk = BlockDevice::numbered(&system, root.number).expect("/ must lie on a block device").disk();
-    let refusal = Card::of(System::host(), &disk).unwrap().unmount(&mut refuse_to).unwrap_err();
-    assert!(matches!(&refusal, UnmountError::Refused(Refusal::System { .. })), "{refusal}");
+    let refusal = MountedCard::of(SystemRoots::host(), &disk).unwrap().unmount(&mut refuse_to).unwrap_err();
+    assert!(matches!(&refusal, UnmountError::Refused(GuardRefusal::System { .. })), "{refusal}");
     let refusal = unmount_now(&disk.name).unwrap_err();
-    assert!(matches!(refusal, UnmountError::Fixed(_) | UnmountError::Refused(Refusal::System { .. })));
+    assert!(matches!(refusal, UnmountError::Fixed(_) | UnmountError::Refused(GuardRefusal::System { .. })));
 }
 
 /// As for a person.
 fn unmount_now(name: &str) -> Result<(), UnmountError> {
-    unmount(name, None, &mut Asking::with(&mut |_| (), &Interrupt::default()))
+    unmount(name, None, &mut PermissionDialog::with(&mut |_| (), &InterruptFlag::default()))
 }
 
 #[test]
 fn only_a_whole_card_that_can_be_taken_out_is_unmounted() {
-    let mut usb = Loop::zeros(32, &[]);
+    let mut usb = LoopDevice::zeros(32, &[]);
     let part = usb.add_partition(1, 2048, 49152);
     tool("mkfs.ext4", &["-q", "-F", &part]);
     let mut mounts = Mounts::new();
     let point = mounts.at("card", &[], &part);
     assert_eq!(unmount_now(&usb.path), Err(UnmountError::Fixed(usb.name().to_owned())));
     assert!(matches!(unmount_now(&part), Err(UnmountError::Partition { .. })));
-    assert!(matches!(unmount_now("/dev/no-such-card"), Err(UnmountError::Refused(Refusal::NotFound(_)))));
+    assert!(matches!(
+        unmount_now("/dev/no-such-card"),
+        Err(UnmountError::Refused(GuardRefusal::NotFound(_)))
+    ));
     assert!(is_mounted(&point));
 }
 
@@ -208,7 +213,7 @@ fn another_card_in_the_place_of_the_named_one_stays_mounted() {
     let mut mounts = Mounts::new();
     let point = mounts.at("card", &[], &usb.path);
     let now = card(&usb);
-    let before = Card { sequence: now.sequence.map(|sequence| sequence - 1), ..now };
+    let before = MountedCard { sequence: now.sequence.map(|sequence| sequence - 1), ..now };
     assert_eq!(before.unmount(&mut refuse_to), Err(UnmountError::Exchanged(usb.name().to_owned())));
     assert!(is_mounted(&point));
 }
@@ -232,29 +237,32 @@ fn what_udisks2_says_is_told_with_the_place() {
     let usb = formatted(16);
     let mut mounts = Mounts::new();
     let point = mounts.at("card", &[], &usb.path);
-    let told = |trouble: Trouble| {
+    let told = |trouble: UdisksError| {
         let place = card(&usb).next().unwrap().unwrap();
         place.by(|number, at| {
             assert_eq!((number, at), (crate::testing::number(&usb), point.as_path()));
             Err(trouble)
         })
     };
-    let failed = |kind: &str, text: &str| Trouble::Failed { kind: kind.to_owned(), text: text.to_owned() };
+    let failed =
+        |kind: &str, text: &str| UdisksError::Failed { kind: kind.to_owned(), text: text.to_owned() };
     for trouble in [failed("DeviceBusy", "Gerät belegt"), failed("Failed", "target is busy")] {
-        let Err(Unasked::Error(error)) = told(trouble) else { panic!("an error") };
+        let Err(UdisksRefusal::Error(error)) = told(trouble) else { panic!("an error") };
         assert_eq!(error, UnmountError::Busy { point: point.clone(), by: String::new() });
     }
-    let Err(Unasked::Error(error)) = told(Trouble::NotAllowed("the dialog was dismissed".to_owned())) else {
+    let Err(UdisksRefusal::Error(error)) =
+        told(UdisksError::NotAllowed("the dialog was dismissed".to_owned()))
+    else {
         panic!("an error")
     };
     let text = error.to_string();
     let begin = format!("no permission to unmount {}: the dialog was dismissed; ", point.display());
     assert!(text.starts_with(&begin) && text.contains("sudo umount"), "{text}");
-    assert!(matches!(told(Trouble::GivenUp), Err(Unasked::Error(UnmountError::Interrupted(_)))));
-    assert!(matches!(told(failed("Failed", "tired")), Err(Unasked::Error(UnmountError::Other { .. }))));
+    assert!(matches!(told(UdisksError::GivenUp), Err(UdisksRefusal::Error(UnmountError::Interrupted(_)))));
+    assert!(matches!(told(failed("Failed", "tired")), Err(UdisksRefusal::Error(UnmountError::Other { .. }))));
     // Who is root does it without UDisks2 then.
-    for absent in [Trouble::Absent(String::new()), Trouble::NoMethod, failed("NotMounted", "")] {
-        assert!(matches!(told(absent), Err(Unasked::NobodyThere(_))));
+    for absent in [UdisksError::Absent(String::new()), UdisksError::NoMethod, failed("NotMounted", "")] {
+        assert!(matches!(told(absent), Err(UdisksRefusal::NobodyThere(_))));
     }
     assert!(is_mounted(&point));
 }
@@ -280,7 +288,7 @@ fn possible(here: &str, elsewhere: &str, more: &[(&str, &str)]) -> bool {
     put(dir.path(), "proc/17/mountinfo", elsewhere);
     more.iter().for_each(|(name, content)| put(dir.path(), name, content));
     let disk = BlockDevice::named(&system, "mmcblk1").unwrap();
-    is_possible(&system, &Survey::read(&system), &disk)
+    is_possible(&system, &UseSurvey::read(&system), &disk)
 }
 
 fn mounted_at(point: &str) -> String {

@@ -2,7 +2,7 @@
 //! open file, proc(5); and which loop devices stand on a file of it.
 
 use crate::block::BlockDevice;
-use crate::system::{System, entries, names, text};
+use crate::system::{SystemRoots, entries, names, text};
 use std::path::Path;
 
 /// The most that are named.
@@ -12,7 +12,7 @@ const MOST: usize = 4;
 pub(super) fn of(point: &Path) -> String {
     let processes = names("/proc").into_iter().filter(|name| name.bytes().all(|b| b.is_ascii_digit()));
     let mut found: Vec<String> = processes.filter_map(|process| user(&process, point)).collect();
-    let loops = BlockDevice::all(&System::host()).into_iter();
+    let loops = BlockDevice::all(&SystemRoots::host()).into_iter();
     let loops =
         loops.filter(|disk| disk.backing_file().is_some_and(|file| Path::new(&file).starts_with(point)));
     found.extend(loops.map(|disk| format!("the loop device /dev/{}", disk.name)));

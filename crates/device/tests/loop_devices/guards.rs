@@ -1,28 +1,28 @@
 //! The guards on real loop devices: each refusal of `DESIGN.md` that this kernel can bring about. Needs root.
 
-use cardscope_device::guard::{Refusal, check};
-use cardscope_device::list::{Scope, list};
-use cardscope_device::open::{Access, OpenError, open_device, peek};
-use cardscope_device::system::System;
+use cardscope_device::guard::{GuardRefusal, check};
+use cardscope_device::list::{ListScope, list};
+use cardscope_device::open::{OpenAccess, OpenError, open_device, peek};
+use cardscope_device::system::SystemRoots;
 use cardscope_device::{contents, filesystem};
 use cardscope_model::device::Bus;
-use cardscope_testkit::devices::{Loop, Mounted, Program, Swap, tool, with_own_mounts};
+use cardscope_testkit::devices::{LoopDevice, ProgramGuard, SwapArea, TestMount, tool, with_own_mounts};
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-fn guard(device: &str) -> Result<cardscope_device::guard::Clearance, Refusal> {
-    check(&System::host(), device)
+fn guard(device: &str) -> Result<cardscope_device::guard::WriteClearance, GuardRefusal> {
+    check(&SystemRoots::host(), device)
 }
 
 #[test]
 fn a_card_that_nobody_uses_is_cleared_and_opens_exclusively() {
-    let card = Loop::zeros(8, &[]);
+    let card = LoopDevice::zeros(8, &[]);
     let clearance = guard(&card.path).unwrap();
     assert_eq!((clearance.bytes, clearance.name.as_str(), clearance.remark()), (8 << 20, card.name(), None));
-    let opened = open_device(&clearance.path, Access::ReadWrite).unwrap();
+    let opened = open_device(&clearance.path, OpenAccess::ReadWrite).unwrap();
     assert_eq!((opened.bytes, opened.sector, Some(opened.rdev)), (8 << 20, 512, clearance.number));
     assert_eq!(opened.sequence, clearance.sequence);
     // Up to who it is: a test beside this one may just be starting a program, which holds for a moment what we do.
@@ -36,7 +36,7 @@ fn a_card_that_nobody_uses_is_cleared_and_opens_exclusively() {
 
 #[test]
 fn a_card_reached_by_another_name_is_the_same_card() {
-    let card = Loop::zeros(8, &[]);
+    let card = LoopDevice::zeros(8, &[]);
     let dir = tempfile::tempdir().unwrap();
     let link = dir.path().join("usb-Generic_SD-0:0");
     std::os::unix::fs::symlink(&card.path, &link).unwrap();
@@ -45,21 +45,22 @@ fn a_card_reached_by_another_name_is_the_same_card() {
 
 #[test]
 fn a_mounted_card_is_refused_and_told_where() {
-    let card = Loop::zeros(16, &[]);
+    let card = LoopDevice::zeros(16, &[]);
     tool("mkfs.vfat", &[&card.path]);
-    let mounted = Mounted::new(&["-t", "ext4"], &{
+    let mounted = TestMount::new(&["-t", "ext4"], &{
         tool("mkfs.ext4", &["-q", "-F", &card.path]);
         card.path.clone()
     });
     let refusal = guard(&card.path).unwrap_err();
     assert!(
-        matches!(&refusal, Refusal::Mounted { mount_point, .. } if mount_point == mounted.path()),
+        matches!(&refusal, GuardRefusal::Mounted { mount_point, .. } if mount_point == mounted.path()),
         "{refusal}"
     );
     assert!(refusal.to_string().contains("umount"), "{refusal}");
-    assert!(matches!(open_device(Path::new(&card.path), Access::Read), Err(OpenError::Busy { .. })));
-    let system = System::host();
-    let entry = list(&system, Scope::WithLoops).into_iter().find(|entry| entry.path == card.path).unwrap();
+    assert!(matches!(open_device(Path::new(&card.path), OpenAccess::Read), Err(OpenError::Busy { .. })));
+    let system = SystemRoots::host();
+    let entry =
+        list(&system, ListScope::WithLoops).into_iter().find(|entry| entry.path == card.path).unwrap();
     assert!(entry.mounted && !entry.safe && entry.bus == Bus::Loop, "{entry:?}");
     assert_eq!(
         (entry.mounted_at, entry.filesystem),
@@ -71,22 +72,22 @@ fn a_mounted_card_is_refused_and_told_where() {
 
 #[test]
 fn a_card_that_is_only_left_in_a_bind_mount_is_refused() {
-    let card = Loop::zeros(16, &[]);
+    let card = LoopDevice::zeros(16, &[]);
     tool("mkfs.ext4", &["-q", "-F", &card.path]);
-    let first = Mounted::new(&[], &card.path);
+    let first = TestMount::new(&[], &card.path);
     std::fs::create_dir(first.point.join("photos")).unwrap();
-    let bound = Mounted::new(&["--bind"], first.point.join("photos").to_str().unwrap());
+    let bound = TestMount::new(&["--bind"], first.point.join("photos").to_str().unwrap());
     tool("umount", &[first.path()]);
     let refusal = guard(&card.path).unwrap_err();
     assert!(
-        matches!(&refusal, Refusal::Mounted { mount_point, .. } if mount_point == bound.path()),
+        matches!(&refusal, GuardRefusal::Mounted { mount_point, .. } if mount_point == bound.path()),
         "{refusal}"
     );
 }
 
 #[test]
 fn a_card_mounted_in_a_container_only_is_refused() {
-    let card = Loop::zeros(16, &[]);
+    let card = LoopDevice::zeros(16, &[]);
     tool("mkfs.ext4", &["-q", "-F", &card.path]);
     let dir = tempfile::tempdir().unwrap();
     let script = format!("mount {} {} && echo mounted && exec sleep 60", card.path, dir.path().display());
@@ -95,7 +96,7 @@ fn a_card_mounted_in_a_container_only_is_refused() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut container = Program(child);
+    let mut container = ProgramGuard(child);
     let mut answer = [0; 7];
     container.0.stdout.as_mut().unwrap().read_exact(&mut answer).unwrap();
     assert_eq!(&answer, b"mounted");
@@ -106,21 +107,21 @@ fn a_card_mounted_in_a_container_only_is_refused() {
     );
     let refusal = guard(&card.path).unwrap_err();
     assert!(
-        matches!(refusal, Refusal::Mounted { .. }) && refusal.to_string().contains("container"),
+        matches!(refusal, GuardRefusal::Mounted { .. }) && refusal.to_string().contains("container"),
         "{refusal}"
     );
 }
 
 #[test]
 fn a_card_with_one_mounted_partition_is_refused_but_its_other_partition_is_not() {
-    let mut card = Loop::zeros(64, &[]);
+    let mut card = LoopDevice::zeros(64, &[]);
     let first = card.add_partition(1, 2048, 32768);
     let second = card.add_partition(2, 34816, 32768);
     tool("mkfs.ext4", &["-q", "-F", &first]);
-    let mounted = Mounted::new(&[], &first);
+    let mounted = TestMount::new(&[], &first);
     for device in [&card.path, &first] {
         let refusal = guard(device).unwrap_err();
-        assert!(matches!(&refusal, Refusal::Mounted { used, .. } if first.ends_with(used)), "{refusal}");
+        assert!(matches!(&refusal, GuardRefusal::Mounted { used, .. } if first.ends_with(used)), "{refusal}");
     }
     let clearance = guard(&second).unwrap();
     assert_eq!(clearance.partition_of.as_deref(), Some(card.name()));
@@ -131,35 +132,35 @@ fn a_card_with_one_mounted_partition_is_refused_but_its_other_partition_is_not()
 
 #[test]
 fn swap_is_refused() {
-    let card = Loop::zeros(16, &[]);
+    let card = LoopDevice::zeros(16, &[]);
     tool("mkswap", &[&card.path]);
-    let swap = Swap::on(&card.path);
+    let swap = SwapArea::on(&card.path);
     let refusal = guard(&card.path).unwrap_err();
-    assert!(matches!(&refusal, Refusal::Swap { swap, .. } if *swap == card.path), "{refusal}");
+    assert!(matches!(&refusal, GuardRefusal::Swap { swap, .. } if *swap == card.path), "{refusal}");
     drop(swap);
     assert!(guard(&card.path).is_ok());
 }
 
 #[test]
 fn a_card_that_takes_no_writes_is_refused() {
-    let card = Loop::zeros(8, &["-r"]);
-    assert!(matches!(guard(&card.path), Err(Refusal::ReadOnly { .. })));
-    assert!(open_device(Path::new(&card.path), Access::Read).is_ok());
-    let error = open_device(Path::new(&card.path), Access::ReadWrite).unwrap_err();
+    let card = LoopDevice::zeros(8, &["-r"]);
+    assert!(matches!(guard(&card.path), Err(GuardRefusal::ReadOnly { .. })));
+    assert!(open_device(Path::new(&card.path), OpenAccess::Read).is_ok());
+    let error = open_device(Path::new(&card.path), OpenAccess::ReadWrite).unwrap_err();
     assert!(matches!(error, OpenError::ReadOnly { .. } | OpenError::Denied { .. }), "{error}");
 }
 
 #[test]
 fn a_card_opened_exclusively_by_another_program_is_refused_and_the_program_named() {
-    let card = Loop::zeros(8, &[]);
+    let card = LoopDevice::zeros(8, &[]);
     let script = "import os,sys,time; os.open(sys.argv[1], os.O_RDWR|os.O_EXCL); print('open', flush=True); time.sleep(60)";
     let child = Command::new("python3").args(["-c", script, &card.path]).stdout(Stdio::piped()).spawn();
-    let mut other = Program(child.expect("python3 is needed for this test"));
+    let mut other = ProgramGuard(child.expect("python3 is needed for this test"));
     let mut answer = [0; 4];
     other.0.stdout.as_mut().unwrap().read_exact(&mut answer).unwrap();
     let refusal = guard(&card.path).unwrap_err();
-    assert!(matches!(&refusal, Refusal::InUse { by, .. } if by.contains("python3")), "{refusal}");
-    let error = open_device(Path::new(&card.path), Access::ReadWrite).unwrap_err();
+    assert!(matches!(&refusal, GuardRefusal::InUse { by, .. } if by.contains("python3")), "{refusal}");
+    let error = open_device(Path::new(&card.path), OpenAccess::ReadWrite).unwrap_err();
     assert!(error.to_string().contains("in use by another program (python3, process"), "{error}");
     drop(other);
     assert!(guard(&card.path).is_ok());
@@ -169,36 +170,39 @@ fn a_card_opened_exclusively_by_another_program_is_refused_and_the_program_named
 /// which is none to itself, stands for it.
 #[test]
 fn a_card_that_nobody_is_seen_to_hold_is_waited_for() {
-    let card = Loop::zeros(8, &[]);
-    let held = open_device(Path::new(&card.path), Access::Read).unwrap();
+    let card = LoopDevice::zeros(8, &[]);
+    let held = open_device(Path::new(&card.path), OpenAccess::Read).unwrap();
     let release = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(500));
         drop(held);
     });
-    let opened = open_device(Path::new(&card.path), Access::Read);
+    let opened = open_device(Path::new(&card.path), OpenAccess::Read);
     assert!(opened.is_ok(), "{opened:?}");
     release.join().unwrap();
 }
 
 #[test]
 fn a_card_below_a_loop_device_is_refused() {
-    let card = Loop::zeros(8, &[]);
-    let upper = Loop::over(&card.path, &[]);
+    let card = LoopDevice::zeros(8, &[]);
+    let upper = LoopDevice::over(&card.path, &[]);
     let refusal = guard(&card.path).unwrap_err();
-    assert!(matches!(&refusal, Refusal::Held { holder, .. } if holder.contains(upper.name())), "{refusal}");
+    assert!(
+        matches!(&refusal, GuardRefusal::Held { holder, .. } if holder.contains(upper.name())),
+        "{refusal}"
+    );
 }
 
 #[test]
 fn a_card_that_holds_the_file_of_a_mounted_image_is_refused_by_that_mount_too() {
-    let card = Loop::zeros(64, &[]);
+    let card = LoopDevice::zeros(64, &[]);
     tool("mkfs.ext4", &["-q", "-F", &card.path]);
-    let outer = Mounted::new(&[], &card.path);
+    let outer = TestMount::new(&[], &card.path);
     let image = outer.point.join("inner.img");
     std::fs::File::create(&image).unwrap().set_len(16 << 20).unwrap();
-    let inner = Loop::over(image.to_str().unwrap(), &[]);
+    let inner = LoopDevice::over(image.to_str().unwrap(), &[]);
     tool("mkfs.ext4", &["-q", "-F", &inner.path]);
-    let mounted = Mounted::new(&[], &inner.path);
-    assert!(matches!(guard(&card.path), Err(Refusal::Mounted { .. })));
+    let mounted = TestMount::new(&[], &inner.path);
+    assert!(matches!(guard(&card.path), Err(GuardRefusal::Mounted { .. })));
     let found = filesystem::of_path(&mounted.point).unwrap();
     assert_eq!(found.name, "ext4");
     assert!(found.layers.len() >= 2, "both loop devices lie beneath: {found:?}");
@@ -213,7 +217,7 @@ fn the_disk_that_holds_the_running_system_is_refused() {
         .expect("/ must lie on a block device for this test");
     let name = link.file_name().unwrap().to_str().unwrap();
     let refusal = guard(&format!("/dev/{name}")).unwrap_err();
-    assert!(matches!(&refusal, Refusal::System { mount_point, .. } if mount_point == "/"), "{refusal}");
+    assert!(matches!(&refusal, GuardRefusal::System { mount_point, .. } if mount_point == "/"), "{refusal}");
 }
 
 // The number is made of pieces (makedev(3)); written out here so that the test does not lean on what it tests.
@@ -229,22 +233,22 @@ fn rustix_minor(device: u64) -> u64 {
 fn what_is_no_block_device_is_refused_with_advice() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let path = file.path().to_str().unwrap();
-    assert!(matches!(guard(path), Err(Refusal::NotABlockDevice { .. })));
-    assert!(matches!(guard("/dev/null"), Err(Refusal::NotABlockDevice { .. })));
-    assert!(matches!(guard("/dev/no-such-card"), Err(Refusal::NotFound { .. })));
-    assert!(matches!(open_device(file.path(), Access::Read), Err(OpenError::NotABlockDevice { .. })));
+    assert!(matches!(guard(path), Err(GuardRefusal::NotABlockDevice { .. })));
+    assert!(matches!(guard("/dev/null"), Err(GuardRefusal::NotABlockDevice { .. })));
+    assert!(matches!(guard("/dev/no-such-card"), Err(GuardRefusal::NotFound { .. })));
+    assert!(matches!(open_device(file.path(), OpenAccess::Read), Err(OpenError::NotABlockDevice { .. })));
     assert!(matches!(
-        open_device(Path::new("/dev/no-such-card"), Access::Read),
+        open_device(Path::new("/dev/no-such-card"), OpenAccess::Read),
         Err(OpenError::NotFound { .. })
     ));
 }
 
 #[test]
 fn what_is_on_a_card_is_told_through_a_direct_descriptor_too() {
-    let card = Loop::zeros(64, &[]);
+    let card = LoopDevice::zeros(64, &[]);
     tool("mkfs.vfat", &["-F", "32", "-n", "CAMERA", &card.path]);
     let looked = contents::describe(&peek(Path::new(&card.path)).unwrap(), 64 << 20);
-    let opened = open_device(Path::new(&card.path), Access::Read).unwrap();
+    let opened = open_device(Path::new(&card.path), OpenAccess::Read).unwrap();
     assert!(opened.direct, "a loop device takes O_DIRECT");
     let file = std::fs::File::from(opened.fd);
     assert_eq!(contents::describe(&file, 64 << 20), looked);

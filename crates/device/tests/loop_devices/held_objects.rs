@@ -1,13 +1,15 @@
 //! What is held for a test stays the very object, and what becomes of it is named: on real files and loop devices. Needs
 //! root.
 
-use cardscope_device::held::{Held, HoldError, Kind};
-use cardscope_device::open::Access;
-use cardscope_engine::content::Content;
-use cardscope_engine::real::{BlockDevice, Holding, RealOptions, RealTarget};
-use cardscope_engine::target::{Change, Completion, Direction, Io, Plan, Target, TargetError};
-use cardscope_model::recipe::Path as Way;
-use cardscope_testkit::devices::{Loop, Program, tool};
+use cardscope_device::held::{ClaimedKind, ClaimedTarget, HoldError};
+use cardscope_device::open::OpenAccess;
+use cardscope_engine::content::IoContent;
+use cardscope_engine::real::{BlockDevice, OwnershipCheck, RealOptions, RealTarget};
+use cardscope_engine::target::{
+    IoCompletion, IoDirection, IoRequest, LanePlan, ObjectChange, Target, TargetError,
+};
+use cardscope_model::recipe::KernelPath as Way;
+use cardscope_testkit::devices::{LoopDevice, ProgramGuard, tool};
 use std::fs::File;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -27,21 +29,21 @@ fn resize(path: &Path, bytes: u64) {
     File::options().write(true).open(path).unwrap().set_len(bytes).unwrap();
 }
 
-fn held(path: impl AsRef<Path>) -> Arc<Held> {
-    Arc::new(Held::open(path.as_ref(), Access::ReadWrite).unwrap())
+fn held(path: impl AsRef<Path>) -> Arc<ClaimedTarget> {
+    Arc::new(ClaimedTarget::open(path.as_ref(), OpenAccess::ReadWrite).unwrap())
 }
 
 fn refusal(path: &Path) -> String {
-    Held::open(path, Access::ReadWrite).unwrap_err().to_string()
+    ClaimedTarget::open(path, OpenAccess::ReadWrite).unwrap_err().to_string()
 }
 
 /// A target that is written to by turns of 4 KiB.
-fn target(held: &Arc<Held>) -> RealTarget {
-    let holding = Arc::clone(held) as Arc<dyn Holding>;
+fn target(held: &Arc<ClaimedTarget>) -> RealTarget {
+    let holding = Arc::clone(held) as Arc<dyn OwnershipCheck>;
     let options = RealOptions { holding: Some(holding), ..RealOptions::default() };
     let fd = held.descriptor().unwrap();
     let mut target = match held.kind() {
-        Kind::Device(device) => {
+        ClaimedKind::Device(device) => {
             let (bytes, sector, name) = (held.bytes(), device.sector, held.name().display().to_string());
             RealTarget::device(BlockDevice { fd, bytes, sector, name }, options).unwrap()
         }
@@ -54,19 +56,19 @@ fn target(held: &Arc<Held>) -> RealTarget {
 /// Another stage begins, which is another one by its plan.
 fn plan(target: &mut RealTarget) {
     for depth in [2, 1] {
-        let plan = Plan { depth, block: 4096, path: Way::Direct, sync_each: false, own_buffers: true };
+        let plan = LanePlan { depth, block: 4096, path: Way::Direct, sync_each: false, own_buffers: true };
         target.plan(&plan).unwrap();
     }
 }
 
-fn one(target: &mut RealTarget, direction: Direction, offset: u64) -> Result<(), TargetError> {
-    let mut done: Vec<Completion> = Vec::new();
-    target.submit(&Io { slot: 0, direction, offset, len: 4096, content: Content::Constant(7) })?;
+fn one(target: &mut RealTarget, direction: IoDirection, offset: u64) -> Result<(), TargetError> {
+    let mut done: Vec<IoCompletion> = Vec::new();
+    target.submit(&IoRequest { slot: 0, direction, offset, len: 4096, content: IoContent::Constant(7) })?;
     target.complete(1, &mut done)?;
     done.remove(0).result
 }
 
-fn changed(outcome: Result<(), TargetError>) -> Change {
+fn changed(outcome: Result<(), TargetError>) -> ObjectChange {
     match outcome {
         Err(TargetError::Changed { change, .. }) => change,
         other => panic!("{other:?}"),
@@ -84,7 +86,10 @@ fn what_is_no_file_of_some_size_or_locked_is_refused_with_a_reason() {
     assert!(refusal(&path).contains("shorter than one sector"));
     resize(&path, 0);
     assert!(refusal(&path).contains("the file is empty"));
-    assert!(matches!(Held::open(&dir.path().join("missing"), Access::Read), Err(HoldError::Name(_))));
+    assert!(matches!(
+        ClaimedTarget::open(&dir.path().join("missing"), OpenAccess::Read),
+        Err(HoldError::Name(_))
+    ));
     let fifo = dir.path().join("fifo");
     tool("mkfifo", &[fifo.to_str().unwrap()]);
     assert!(refusal(&fifo).contains("name the card itself"));
@@ -101,16 +106,16 @@ fn a_name_that_leads_elsewhere_after_the_question_is_seen() {
     let held = held(&link);
     assert_eq!(held.agreed(), Ok(()));
     std::fs::remove_file(&link).unwrap();
-    assert!(matches!(held.agreed(), Err(Change::Another(_))), "was moved or removed");
+    assert!(matches!(held.agreed(), Err(ObjectChange::Another(_))), "was moved or removed");
     symlink(&other, &link).unwrap();
-    assert!(matches!(held.agreed(), Err(Change::Another(_))));
+    assert!(matches!(held.agreed(), Err(ObjectChange::Another(_))));
     let mut target = target(&held);
-    assert!(matches!(changed(one(&mut target, Direction::Write, 0)), Change::Another(_)));
+    assert!(matches!(changed(one(&mut target, IoDirection::Write, 0)), ObjectChange::Another(_)));
     assert_eq!(std::fs::read(&other).unwrap(), vec![0; MIB as usize]);
     std::fs::remove_file(&link).unwrap();
     symlink(&path, &link).unwrap();
     plan(&mut target);
-    changed(one(&mut target, Direction::Write, 0));
+    changed(one(&mut target, IoDirection::Write, 0));
     assert_eq!(std::fs::read(&path).unwrap(), vec![0; MIB as usize], "what was stopped stays stopped");
 }
 
@@ -119,16 +124,16 @@ fn a_file_that_becomes_a_loop_device_is_not_written_to_any_more() {
     let (dir, path) = file(1);
     let held = held(&path);
     let mut target = target(&held);
-    one(&mut target, Direction::Write, 0).unwrap();
+    one(&mut target, IoDirection::Write, 0).unwrap();
     // By another name, which is gone again: only the device itself knows what it stands on.
     let name = dir.path().join("name");
     std::fs::hard_link(&path, &name).unwrap();
-    let device = Loop::over(name.to_str().unwrap(), &[]);
+    let device = LoopDevice::over(name.to_str().unwrap(), &[]);
     std::fs::remove_file(&name).unwrap();
     let used = held.agreed().unwrap_err().to_string();
     assert!(used.contains("is in use") && used.contains(device.name()), "{used}");
     plan(&mut target);
-    assert!(matches!(changed(one(&mut target, Direction::Write, 4096)), Change::InUse(_)));
+    assert!(matches!(changed(one(&mut target, IoDirection::Write, 4096)), ObjectChange::InUse(_)));
     assert_eq!(&std::fs::read(&path).unwrap()[4096..8192], [0; 4096]);
     drop(target);
     drop(held);
@@ -148,7 +153,7 @@ fn a_file_that_a_virtual_machine_has_locked_is_refused_and_left_alone() {
         let mut command = std::process::Command::new("python3");
         let child =
             command.args(["-c", &script, path.to_str().unwrap()]).stdout(std::process::Stdio::piped());
-        let mut program = Program(child.spawn().unwrap());
+        let mut program = ProgramGuard(child.spawn().unwrap());
         let mut said = [0; 4];
         std::io::Read::read_exact(program.0.stdout.as_mut().unwrap(), &mut said).unwrap();
         let used = held.agreed().unwrap_err().to_string();
@@ -175,10 +180,10 @@ fn a_write_to_the_end_never_hides_that_a_file_was_cut() {
     let (_dir, path) = file(1);
     let held = held(&path);
     let mut target = target(&held);
-    one(&mut target, Direction::Write, 0).unwrap();
+    one(&mut target, IoDirection::Write, 0).unwrap();
     resize(&path, 4096);
-    let change = changed(one(&mut target, Direction::Write, MIB - 4096));
-    assert_eq!(change, Change::Resized { was: MIB, is: 4096 });
+    let change = changed(one(&mut target, IoDirection::Write, MIB - 4096));
+    assert_eq!(change, ObjectChange::Resized { was: MIB, is: 4096 });
     assert_eq!(std::fs::metadata(&path).unwrap().len(), 4096, "it was not made long again");
 }
 
@@ -187,11 +192,11 @@ fn a_file_that_was_cut_or_grew_is_neither_an_io_error_nor_a_loss() {
     let (_dir, path) = file(1);
     let mut target = target(&held(&path));
     resize(&path, 4096);
-    let change = changed(one(&mut target, Direction::Read, 8192));
-    assert_eq!(change, Change::Resized { was: MIB, is: 4096 });
+    let change = changed(one(&mut target, IoDirection::Read, 8192));
+    assert_eq!(change, ObjectChange::Resized { was: MIB, is: 4096 });
     resize(&path, 2 * MIB);
-    one(&mut target, Direction::Read, 8192).unwrap();
-    let compared = target.compare(0, Content::Constant(7));
+    one(&mut target, IoDirection::Read, 8192).unwrap();
+    let compared = target.compare(0, IoContent::Constant(7));
     assert!(matches!(compared, Err(TargetError::Changed { .. })), "{compared:?}");
     assert!(target.reopen().unwrap_err().to_string().contains("the capacity changed"));
 }
@@ -199,16 +204,16 @@ fn a_file_that_was_cut_or_grew_is_neither_an_io_error_nor_a_loss() {
 #[test]
 fn a_device_that_shrinks_grows_or_ends_is_named_so() {
     for (bytes, direction) in
-        [(MIB / 2, Direction::Read), (MIB / 2, Direction::Write), (2 * MIB, Direction::Read)]
+        [(MIB / 2, IoDirection::Read), (MIB / 2, IoDirection::Write), (2 * MIB, IoDirection::Read)]
     {
         let (_dir, path) = file(1);
-        let device = Loop::over(path.to_str().unwrap(), &[]);
+        let device = LoopDevice::over(path.to_str().unwrap(), &[]);
         let held = held(&device.path);
         let mut target = target(&held);
         one(&mut target, direction, 0).unwrap();
         resize(&path, bytes);
         tool("losetup", &["--set-capacity", &device.path]);
-        let expected = Change::Resized { was: MIB, is: bytes };
+        let expected = ObjectChange::Resized { was: MIB, is: bytes };
         assert_eq!(held.present(), Err(expected.clone()));
         if bytes < MIB {
             assert_eq!(changed(one(&mut target, direction, MIB - 4096)), expected);
@@ -219,7 +224,7 @@ fn a_device_that_shrinks_grows_or_ends_is_named_so() {
         tool("losetup", &["--set-capacity", &device.path]);
         plan(&mut target);
         assert_eq!(
-            changed(one(&mut target, Direction::Write, 0)),
+            changed(one(&mut target, IoDirection::Write, 0)),
             expected,
             "what changed once stays changed"
         );
@@ -229,27 +234,27 @@ fn a_device_that_shrinks_grows_or_ends_is_named_so() {
 #[test]
 fn a_device_without_a_size_went_away() {
     let (_dir, path) = file(1);
-    let device = Loop::over(path.to_str().unwrap(), &[]);
+    let device = LoopDevice::over(path.to_str().unwrap(), &[]);
     let held = held(&device.path);
     let mut target = target(&held);
-    one(&mut target, Direction::Read, 0).unwrap();
+    one(&mut target, IoDirection::Read, 0).unwrap();
     resize(&path, 0);
     tool("losetup", &["--set-capacity", &device.path]);
-    let gone = one(&mut target, Direction::Read, 4096).unwrap_err();
+    let gone = one(&mut target, IoDirection::Read, 4096).unwrap_err();
     assert!(matches!(gone, TargetError::Gone { .. }) && gone.to_string().contains("went away"), "{gone}");
 }
 
 #[test]
 fn a_held_device_is_ours_alone_and_a_loop_device_over_it_is_seen() {
-    let card = Loop::zeros(8, &[]);
+    let card = LoopDevice::zeros(8, &[]);
     let held = held(&card.path);
     let mut target = target(&held);
     target.reopen().unwrap();
-    one(&mut target, Direction::Write, 0).unwrap();
+    one(&mut target, IoDirection::Write, 0).unwrap();
     assert!(refusal(Path::new(&card.path)).contains("exclusively"), "opening it anew did not let go of it");
     assert_eq!(held.agreed(), Ok(()), "our own claim is no use by another");
-    let above = Loop::over(&card.path, &[]);
+    let above = LoopDevice::over(&card.path, &[]);
     plan(&mut target);
-    let change = changed(one(&mut target, Direction::Write, 4096));
-    assert!(matches!(&change, Change::InUse(who) if who.contains(above.name())), "{change}");
+    let change = changed(one(&mut target, IoDirection::Write, 4096));
+    assert!(matches!(&change, ObjectChange::InUse(who) if who.contains(above.name())), "{change}");
 }

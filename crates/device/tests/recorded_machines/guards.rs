@@ -1,7 +1,7 @@
 //! The guards on recorded machines: device mapper, RAID, btrfs and readers that this kernel does not have.
 
 use crate::support::Recording;
-use cardscope_device::guard::{Refusal, check};
+use cardscope_device::guard::{GuardRefusal, check};
 use proptest::prelude::*;
 
 /// Files in the directory of a holder.
@@ -65,7 +65,7 @@ fn the_card_that_a_raspberry_pi_booted_from_is_refused_whole_and_in_parts() {
     let recording = machine(&[]);
     for device in ["mmcblk0", "mmcblk0p1", "/dev/mmcblk0p2"] {
         let refusal = check(&recording.system(), device).unwrap_err();
-        assert!(matches!(refusal, Refusal::System { .. }), "{refusal}");
+        assert!(matches!(refusal, GuardRefusal::System { .. }), "{refusal}");
     }
 }
 
@@ -92,7 +92,7 @@ fn members_of_lvm_luks_and_raid_are_refused_by_name() {
         let recording = held("sda2", holder, says);
         for device in ["sda", "sda2"] {
             let refusal = check(&recording.system(), device).unwrap_err();
-            assert!(matches!(&refusal, Refusal::Held { part, .. } if part == "sda2"), "{refusal}");
+            assert!(matches!(&refusal, GuardRefusal::Held { part, .. } if part == "sda2"), "{refusal}");
             let told = refusal.to_string();
             assert!(told.contains(named) && told.contains(advice), "{told}");
         }
@@ -104,7 +104,7 @@ fn members_of_lvm_luks_and_raid_are_refused_by_name() {
 fn a_whole_disk_in_a_raid_refuses_its_partitions_too() {
     let recording = machine(&[]);
     recording.file("sys/block/sda/holders/md0/dev", b"9:0\n");
-    assert!(matches!(check(&recording.system(), "sda1"), Err(Refusal::Held { .. })));
+    assert!(matches!(check(&recording.system(), "sda1"), Err(GuardRefusal::Held { .. })));
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_system_on_lvm_on_luks_is_followed_down_to_its_disk() {
         ("sys/block/dm-0/slaves/sda2/dev", "8:2\n"),
     ]);
     let refusal = check(&recording.system(), "sda").unwrap_err();
-    assert!(matches!(refusal, Refusal::System { .. }), "{refusal}");
+    assert!(matches!(refusal, GuardRefusal::System { .. }), "{refusal}");
     assert!(refusal.to_string().contains("dm-1 is /, which lies on dm-0 on sda2"), "{refusal}");
 }
 
@@ -143,14 +143,14 @@ fn a_mounted_loop_device_over_a_file_on_a_mounted_card_is_a_use_of_the_card() {
         ("sys/block/loop0/dev", "7:0\n"),
         ("sys/block/loop0/loop/backing_file", "/media/card/images/disk.img\n"),
     ]);
-    assert!(matches!(check(&recording.system(), "sda"), Err(Refusal::Mounted { .. })));
+    assert!(matches!(check(&recording.system(), "sda"), Err(GuardRefusal::Mounted { .. })));
     assert!(check(&recording.system(), "sda2").is_ok());
 }
 
 #[test]
 fn swap_on_a_partition_and_in_a_file_is_refused() {
     let partition = machine(&[("proc/swaps", "Filename\tType\n/dev/sda2 partition 1 0 -2\n")]);
-    assert!(matches!(check(&partition.system(), "sda"), Err(Refusal::Swap { .. })));
+    assert!(matches!(check(&partition.system(), "sda"), Err(GuardRefusal::Swap { .. })));
     let file = machine(&[
         ("proc/swaps", "Filename\tType\n/media/card/swap\\040file file 1 0 -2\n"),
         ("proc/self/mountinfo", "1 0 8:1 / /media/card rw - ext4 /dev/sda1 rw\n"),
@@ -168,8 +168,8 @@ fn every_member_of_a_mounted_btrfs_is_refused_though_only_one_is_listed() {
         ("sys/block/sdb/size", "1000\n"),
     ]);
     let refusal = check(&recording.system(), "sda").unwrap_err();
-    assert!(matches!(&refusal, Refusal::Held { holder, .. } if holder.contains("btrfs")), "{refusal}");
-    assert!(matches!(check(&recording.system(), "sdb"), Err(Refusal::Mounted { .. })));
+    assert!(matches!(&refusal, GuardRefusal::Held { holder, .. } if holder.contains("btrfs")), "{refusal}");
+    assert!(matches!(check(&recording.system(), "sdb"), Err(GuardRefusal::Mounted { .. })));
 }
 
 #[test]
@@ -182,14 +182,14 @@ fn a_card_mounted_by_another_process_only_is_refused() {
 #[test]
 fn an_empty_slot_a_locked_card_and_a_card_without_a_size_are_told_apart() {
     let empty = machine(&[("sys/block/sdb/size", "0\n"), ("sys/block/sdb/dev", "8:16\n")]);
-    assert!(matches!(check(&empty.system(), "sdb"), Err(Refusal::Empty { .. })));
+    assert!(matches!(check(&empty.system(), "sdb"), Err(GuardRefusal::Empty { .. })));
     let locked = machine(&[("sys/block/sda/ro", "1\n")]);
-    assert!(matches!(check(&locked.system(), "sda"), Err(Refusal::ReadOnly { .. })));
+    assert!(matches!(check(&locked.system(), "sda"), Err(GuardRefusal::ReadOnly { .. })));
     let forced = machine(&[("sys/block/sda/force_ro", "1\n")]);
-    assert!(matches!(check(&forced.system(), "sda"), Err(Refusal::ReadOnly { .. })));
+    assert!(matches!(check(&forced.system(), "sda"), Err(GuardRefusal::ReadOnly { .. })));
     let unknown = machine(&[("sys/block/sdb/dev", "8:16\n")]);
-    assert!(matches!(check(&unknown.system(), "sdb"), Err(Refusal::SizeUnknown { .. })));
-    assert!(matches!(check(&unknown.system(), "sdc"), Err(Refusal::NotFound { .. })));
+    assert!(matches!(check(&unknown.system(), "sdb"), Err(GuardRefusal::SizeUnknown { .. })));
+    assert!(matches!(check(&unknown.system(), "sdc"), Err(GuardRefusal::NotFound { .. })));
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn a_logical_partition_in_use_refuses_the_extended_one_around_it() {
         ("sys/block/sda/sda5/size", "4096\n"),
         ("proc/swaps", "Filename\tType\n/dev/sda5 partition 1 0 -2\n"),
     ]);
-    assert!(matches!(check(&recording.system(), "sda2"), Err(Refusal::Swap { .. })));
+    assert!(matches!(check(&recording.system(), "sda2"), Err(GuardRefusal::Swap { .. })));
     assert!(check(&recording.system(), "sda1").is_ok());
 }
 
@@ -225,7 +225,7 @@ proptest! {
         for device in ["sda", "sda1", "mmcblk0", "dm-0", "loop0"] {
             let _ = check(&system, device);
         }
-        let _ = cardscope_device::list::list(&system, cardscope_device::list::Scope::WithLoops);
+        let _ = cardscope_device::list::list(&system, cardscope_device::list::ListScope::WithLoops);
         let _ = cardscope_device::host::condition(&system, Some("sda"));
     }
 }

@@ -4,7 +4,7 @@
 
 use crate::support::Recording;
 use cardscope_device::inspect::{InspectError, inspect};
-use cardscope_device::system::System;
+use cardscope_device::system::SystemRoots;
 use cardscope_model::identity::Identity;
 use proptest::prelude::*;
 
@@ -211,7 +211,7 @@ fn an_empty_slot_and_a_device_that_is_not_there_are_told_apart() {
     let identity = look(&machine, "sda");
     assert!(claims(&identity).contains(&"empty-slot") && identity.capacity_bytes.is_none());
     assert!(matches!(inspect(&machine.system(), "sdb"), Err(InspectError::NotFound { .. })));
-    assert!(matches!(inspect(&System::host(), "/dev/null"), Err(InspectError::NotABlockDevice { .. })));
+    assert!(matches!(inspect(&SystemRoots::host(), "/dev/null"), Err(InspectError::NotABlockDevice { .. })));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::support::Recording;
 use cardscope_device::host;
-use cardscope_device::list::{Scope, list};
+use cardscope_device::list::{ListScope, list};
 use cardscope_model::device::Bus;
 use cardscope_model::device::DeviceInfo;
 
@@ -42,7 +42,7 @@ fn two_slots() -> Recording {
 }
 
 fn entries(machine: &Recording) -> Vec<DeviceInfo> {
-    list(&machine.system(), Scope::Hardware)
+    list(&machine.system(), ListScope::Hardware)
 }
 
 #[test]
@@ -150,8 +150,8 @@ fn devices_of_the_kernel_are_no_cards_and_loops_show_only_when_asked() {
         ("sys/block/vda/size", "1000\n"),
     ]);
     let shown = |scope| list(&machine.system(), scope).into_iter().map(|e| e.name).collect::<Vec<_>>();
-    assert_eq!(shown(Scope::Hardware), ["vda"]);
-    assert_eq!(shown(Scope::WithLoops), ["loop0", "vda"]);
+    assert_eq!(shown(ListScope::Hardware), ["vda"]);
+    assert_eq!(shown(ListScope::WithLoops), ["loop0", "vda"]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Recorded machines.
 
-use cardscope_device::system::System;
+use cardscope_device::system::SystemRoots;
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -32,7 +32,7 @@ impl Recording {
         std::os::unix::fs::symlink(Path::new(target), path).unwrap();
     }
 
-    pub(crate) fn system(&self) -> System {
-        System::recorded(self.dir.path())
+    pub(crate) fn system(&self) -> SystemRoots {
+        SystemRoots::recorded(self.dir.path())
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::support::Recording;
 use cardscope_device::filesystem::shared_with_system;
-use cardscope_device::system::System;
+use cardscope_device::system::SystemRoots;
 use std::path::Path;
 
 /// A Raspberry Pi that runs from a card (mmcblk0), with a stick (sda) in it.
@@ -137,5 +137,5 @@ fn the_file_systems_of_one_zfs_pool_share_its_disks() {
 
 #[test]
 fn memory_of_this_machine_is_not_on_its_disk() {
-    assert_eq!(shared_with_system(&System::host(), Path::new("/dev/shm")), None);
+    assert_eq!(shared_with_system(&SystemRoots::host(), Path::new("/dev/shm")), None);
 }

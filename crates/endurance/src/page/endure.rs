@@ -1,14 +1,14 @@
 //! `endure` as text.
 
 use cardscope_model::answer::Answer;
-use cardscope_model::endure::{EndureReport, EndureRound, Milestone};
-use cardscope_model::report::Body as _;
-use cardscope_model::report::Tone;
-use cardscope_model::units::Size;
+use cardscope_model::endure::{EndureReport, EndureRound, WearMilestone};
+use cardscope_model::report::NewsTone;
+use cardscope_model::report::ReportBody as _;
+use cardscope_model::units::DecimalSize;
 use cardscope_model::units::three_digits as speed;
 use cardscope_page::figure::{count, duration, percent, trimmed};
 use cardscope_page::tree::table::Table;
-use cardscope_page::tree::{Block, Fact, Page, fact, failed_ios, io_errors, tone_of_figures};
+use cardscope_page::tree::{Page, PageBlock, PageFact, fact, failed_ios, io_errors, tone_of_figures};
 
 /// Rounds that are listed: the first and the last of them.
 const LISTED: usize = 12;
@@ -22,13 +22,13 @@ pub fn page(report: &EndureReport) -> Page {
     page.reasons.extend(failed_ios(&body.moved));
     let passing = Some(body.passing_sectors()).filter(|sectors| *sectors > 0);
     let passing = passing.map(|sectors| format!("Bad in one of two readings: {}.", count(sectors, "sector")));
-    page.because_all(Tone::Warning, passing);
-    page.add("", [Block::Facts(facts(report))]);
+    page.because_all(NewsTone::Warning, passing);
+    page.add("", [PageBlock::Facts(facts(report))]);
     if unfinished {
         page.step(format!("Run it again without {}, or with more.", body.ended_by), None);
     }
-    page.add("Milestones", [Block::Table(milestones(&body.milestones))]);
-    page.fold("Rounds", [Block::Table(rounds(&body.rounds))]);
+    page.add("Milestones", [PageBlock::Table(milestones(&body.milestones))]);
+    page.fold("Rounds", [PageBlock::Table(rounds(&body.rounds))]);
     page.fold("Failed I/Os", [io_errors(&body.moved.io_errors)]);
     page.framed(&report.header)
 }
@@ -42,7 +42,7 @@ fn answer(report: &EndureReport) -> Answer {
     let worst = body.rounds.iter().map(|round| round.bad_share).fold(body.bad_share, f64::max);
     match worst {
         share if share > 0.0 => {
-            let share = format!("{} of {}", percent(share), Size(body.span_bytes));
+            let share = format!("{} of {}", percent(share), DecimalSize(body.span_bytes));
             Answer::with_verdict("WORN", &format!(": {share} bad after {cycles}."))
         }
         _ if body.is_bad() => Answer::with_verdict("WORN", &format!(": writes fail after {cycles}.")),
@@ -50,15 +50,18 @@ fn answer(report: &EndureReport) -> Answer {
             let rest = format!(": no loss after {cycles}, but answers differ from read to read.");
             Answer::with_verdict("UNSTABLE", &rest).advise("Try another reader.")
         }
-        _ => format!("No loss after {cycles} ({} written).", Size(body.moved.bytes_written)).into(),
+        _ => format!("No loss after {cycles} ({} written).", DecimalSize(body.moved.bytes_written)).into(),
     }
 }
 
-fn facts(report: &EndureReport) -> Vec<Fact> {
+fn facts(report: &EndureReport) -> Vec<PageFact> {
     let body = &report.body;
     let mut facts = vec![
-        fact("rounds", format!("{} over {}", body.rounds.len(), Size(body.span_bytes))),
-        fact("written", format!("{} in {}", Size(body.moved.bytes_written), duration(body.moved.seconds))),
+        fact("rounds", format!("{} over {}", body.rounds.len(), DecimalSize(body.span_bytes))),
+        fact(
+            "written",
+            format!("{} in {}", DecimalSize(body.moved.bytes_written), duration(body.moved.seconds)),
+        ),
     ];
     if !body.rounds.is_empty() {
         facts.push(fact("bad in the last round", format!("{} of the sectors", bad(body.bad_share))));
@@ -111,13 +114,13 @@ fn rounds(rounds: &[EndureRound]) -> Table {
     )
 }
 
-fn milestones(milestones: &[Milestone]) -> Table {
+fn milestones(milestones: &[WearMilestone]) -> Table {
     Table::of(
         milestones,
         &[
             ("milestone", &|m| m.milestone.clone()),
             ("round", &|m| m.round.to_string()),
-            ("written", &|m| Size(m.bytes_written).in_table()),
+            ("written", &|m| DecimalSize(m.bytes_written).in_table()),
             ("after", &|m| duration(m.seconds)),
         ],
     )

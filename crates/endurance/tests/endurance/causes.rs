@@ -2,8 +2,8 @@
 //! (docs/reference/flash.md#heat, docs/reference/flash.md#causes-of-a-slow-spell). `UPDATE_DOCS=1` writes the table
 //! into `docs/accuracy.md`.
 
-use cardscope_endurance::judge::series::{Known, Named, Slice, causes};
-use cardscope_model::random::Random;
+use cardscope_endurance::judge::series::{SeriesFacts, SeriesSlice, SlowdownCause, causes};
+use cardscope_model::random::SeededRandom;
 use cardscope_testkit::written_docs::keep;
 use std::fmt::Write;
 
@@ -26,16 +26,24 @@ enum Kind {
     ThrottleThenCache,
 }
 
-const KINDS: [(Kind, &str, &[Named]); 9] = [
+const KINDS: [(Kind, &str, &[SlowdownCause]); 9] = [
     (Kind::Plain, "plain card", &[]),
-    (Kind::Cache, "cache end", &[Named::CacheEnd]),
-    (Kind::EarlyCache, "cache end within 2.5 s", &[Named::CacheEnd]),
-    (Kind::ThrottleRamp, "throttling, a ramp", &[Named::Throttling]),
-    (Kind::ThrottleDuty, "throttling, on and off", &[Named::Throttling]),
-    (Kind::Stalls, "stalls", &[Named::Stalls]),
-    (Kind::Interference, "interference", &[Named::Interference]),
-    (Kind::CacheThenThrottle, "cache end, then throttling", &[Named::Throttling, Named::CacheEnd]),
-    (Kind::ThrottleThenCache, "throttling, then cache end", &[Named::Throttling, Named::CacheEnd]),
+    (Kind::Cache, "cache end", &[SlowdownCause::CacheEnd]),
+    (Kind::EarlyCache, "cache end within 2.5 s", &[SlowdownCause::CacheEnd]),
+    (Kind::ThrottleRamp, "throttling, a ramp", &[SlowdownCause::Throttling]),
+    (Kind::ThrottleDuty, "throttling, on and off", &[SlowdownCause::Throttling]),
+    (Kind::Stalls, "stalls", &[SlowdownCause::Stalls]),
+    (Kind::Interference, "interference", &[SlowdownCause::Interference]),
+    (
+        Kind::CacheThenThrottle,
+        "cache end, then throttling",
+        &[SlowdownCause::Throttling, SlowdownCause::CacheEnd],
+    ),
+    (
+        Kind::ThrottleThenCache,
+        "throttling, then cache end",
+        &[SlowdownCause::Throttling, SlowdownCause::CacheEnd],
+    ),
 ];
 
 /// What happens to a slice, as factors of the workload's time and of what is asked beside it.
@@ -49,20 +57,20 @@ struct Effect {
 
 const NOTHING: Effect = Effect { work: 1.0, reads: 1.0, ping: 1.0, hot: false };
 
-fn between(random: &mut Random, low: f64, high: f64) -> f64 {
+fn between(random: &mut SeededRandom, low: f64, high: f64) -> f64 {
     low + (high - low) * random.unit()
 }
 
-fn log_between(random: &mut Random, low: f64, high: f64) -> f64 {
+fn log_between(random: &mut SeededRandom, low: f64, high: f64) -> f64 {
     (between(random, low.ln(), high.ln())).exp()
 }
 
 /// From which share of the series on something holds.
-fn onset(random: &mut Random, count: usize) -> usize {
+fn onset(random: &mut SeededRandom, count: usize) -> usize {
     (between(random, 0.15, 0.8) * count as f64) as usize
 }
 
-fn cache(random: &mut Random, effects: &mut [Effect], from: usize) {
+fn cache(random: &mut SeededRandom, effects: &mut [Effect], from: usize) {
     // SD Express 0.34 to 0.47, UHS-I and USB sticks 0.2 to 0.7; reads up to +15 % (other read mode).
     let (work, reads) = (1.0 / between(random, 0.25, 0.72), between(random, 1.0, 1.12));
     for effect in &mut effects[from..] {
@@ -72,7 +80,7 @@ fn cache(random: &mut Random, effects: &mut [Effect], from: usize) {
 }
 
 /// Light throttling takes reads to 0.60 … 0.75 and writes to 0.67 … 0.83 of what they were.
-fn throttle(random: &mut Random, effects: &mut [Effect], from: usize, duty: bool) {
+fn throttle(random: &mut SeededRandom, effects: &mut [Effect], from: usize, duty: bool) {
     let (work, reads) = (1.0 / between(random, 0.62, 0.83), 1.0 / between(random, 0.60, 0.75));
     let ramp = between(random, 4.0, 120.0);
     let (period, share) = (between(random, 60.0, 400.0), between(random, 0.4, 0.85));
@@ -87,7 +95,7 @@ fn throttle(random: &mut Random, effects: &mut [Effect], from: usize, duty: bool
     }
 }
 
-fn stalls(random: &mut Random, effects: &mut [Effect]) {
+fn stalls(random: &mut SeededRandom, effects: &mut [Effect]) {
     let (mean, periodic) = (between(random, 12.0, 60.0), random.unit() < 0.5);
     let mut at = mean * random.unit();
     while (at as usize) < effects.len() {
@@ -105,7 +113,7 @@ fn stalls(random: &mut Random, effects: &mut [Effect]) {
     }
 }
 
-fn interference(random: &mut Random, effects: &mut [Effect]) {
+fn interference(random: &mut SeededRandom, effects: &mut [Effect]) {
     let (every, lasts) = (between(random, 40.0, 160.0), between(random, 5.0, 25.0));
     let factor = 1.0 / (1.0 - between(random, 0.22, 0.7));
     let offset = between(random, 0.0, every);
@@ -116,7 +124,7 @@ fn interference(random: &mut Random, effects: &mut [Effect]) {
     }
 }
 
-fn effects(kind: Kind, random: &mut Random) -> Vec<Effect> {
+fn effects(kind: Kind, random: &mut SeededRandom) -> Vec<Effect> {
     let mut all = vec![NOTHING; between(random, 240.0, 2400.0) as usize];
     let count = all.len();
     match kind {
@@ -145,8 +153,8 @@ fn effects(kind: Kind, random: &mut Random) -> Vec<Effect> {
     all
 }
 
-fn series(kind: Kind, seed: u64) -> (Vec<Slice>, Known) {
-    let random = &mut Random::from_state(seed);
+fn series(kind: Kind, seed: u64) -> (Vec<SeriesSlice>, SeriesFacts) {
+    let random = &mut SeededRandom::from_state(seed);
     let effects = effects(kind, random);
     let speed = log_between(random, 4e6, 800e6);
     let (probe, ping) = (log_between(random, 1e-4, 1.5e-3), log_between(random, 5e-5, 3e-4));
@@ -174,7 +182,7 @@ fn series(kind: Kind, seed: u64) -> (Vec<Slice>, Known) {
         }
         let hiccup = if random.unit() < 0.005 { 0.75 } else { 1.0 };
         let bytes = (bytes as f64 * hiccup) as u64;
-        slices.push(Slice {
+        slices.push(SeriesSlice {
             at_s: i as f64 * SLICE_S,
             seconds: SLICE_S,
             at_bytes,
@@ -184,11 +192,11 @@ fn series(kind: Kind, seed: u64) -> (Vec<Slice>, Known) {
             ping_s: Some(ping_s),
             celsius: sensor.then(|| celsius.round()),
             throttles: counts.then_some(throttles),
-            ..Slice::default()
+            ..SeriesSlice::default()
         });
         at_bytes += bytes;
     }
-    (slices, Known { writes: true, tmt1_c: sensor.then_some(81.0), at_once: 4 })
+    (slices, SeriesFacts { writes: true, tmt1_c: sensor.then_some(81.0), at_once: 4 })
 }
 
 struct Row {
@@ -196,7 +204,7 @@ struct Row {
     without: [u64; 5],
 }
 
-fn judge(kind: Kind, expected: &[Named], verbose: bool) -> Row {
+fn judge(kind: Kind, expected: &[SlowdownCause], verbose: bool) -> Row {
     let mut row = Row { right: 0, without: [0; 5] };
     for seed in 0..SERIES {
         let (slices, known) = series(kind, 1000 + seed);
@@ -205,7 +213,12 @@ fn judge(kind: Kind, expected: &[Named], verbose: bool) -> Row {
         if named != expected && verbose {
             eprintln!("{kind:?} {seed}: {named:?}");
         }
-        let all = [Named::CacheEnd, Named::Throttling, Named::Stalls, Named::Interference];
+        let all = [
+            SlowdownCause::CacheEnd,
+            SlowdownCause::Throttling,
+            SlowdownCause::Stalls,
+            SlowdownCause::Interference,
+        ];
         for (count, cause) in row.without.iter_mut().zip(all) {
             *count += u64::from(named.contains(&cause));
         }

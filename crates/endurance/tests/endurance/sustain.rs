@@ -1,64 +1,66 @@
 //! Long runs on simulated cards, whose files say what is to be found.
 
-use cardscope_endurance::probe::sustain::{BLOCK, DEPTH, Options, SampleRecorder, sustain};
-use cardscope_engine::card::{Card, Stop, extents};
-use cardscope_engine::content::Content;
+use cardscope_endurance::probe::sustain::{BLOCK, DEPTH, SampleRecorder, SustainOptions, sustain};
+use cardscope_engine::card::{IoDriver, ProbeStop, extents};
+use cardscope_engine::content::IoContent;
 use cardscope_engine::event::Silent;
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::target::{Region, Target};
-use cardscope_model::card_map::property::Status;
-use cardscope_model::sustain::{EventKind, Limits, Measured, Pattern, Phase, Sample, Work};
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::target::{Target, TargetRegion};
+use cardscope_model::card_map::property::PropertyStatus;
+use cardscope_model::sustain::{
+    EventKind, MeasuredRun, RunPhase, SustainSample, TemperatureLimits, WorkloadKind, WorkloadPattern,
+};
 use cardscope_probing::context;
 use cardscope_probing::write_scope::WriteScope;
 use cardscope_simulator::SimTarget;
 use std::time::{Duration, Instant};
 
-struct Forgets(usize);
+struct DiscardSamples(usize);
 
-impl SampleRecorder for Forgets {
-    fn sample(&mut self, _: &Sample) -> Result<(), Stop> {
+impl SampleRecorder for DiscardSamples {
+    fn sample(&mut self, _: &SustainSample) -> Result<(), ProbeStop> {
         self.0 += 1;
         Ok(())
     }
 }
 
-fn options(target: &SimTarget, work: Work, seconds: u64) -> Options {
+fn options(target: &SimTarget, work: WorkloadKind, seconds: u64) -> SustainOptions {
     let bytes = target.info().bytes;
     let nvme = target.spec().archetype.identity.nvme.as_ref();
     let kelvin = |k: Option<u16>| k.filter(|k| *k > 0).map(|k| f64::from(k) - 273.0);
-    Options {
-        limits: context::Limits {
+    SustainOptions {
+        limits: context::ProbeLimits {
             seed: 1,
-            region: Region { start: 0, len: bytes },
+            region: TargetRegion { start: 0, len: bytes },
             max_write: None,
             budget: None,
         },
         work,
-        pattern: Pattern::Sequential,
+        pattern: WorkloadPattern::Sequential,
         duration: Duration::from_secs(seconds),
         bytes: None,
         max_celsius: None,
-        card_limits: Limits {
+        card_limits: TemperatureLimits {
             tmt1_celsius: nvme.and_then(|n| kelvin(Some(n.tmt1_k))),
             tmt2_celsius: nvme.and_then(|n| kelvin(Some(n.tmt2_k))),
-            ..Limits::default()
+            ..TemperatureLimits::default()
         },
         card_bytes: Some(bytes),
         prepare: false,
     }
 }
 
-fn run_with(target: &mut SimTarget, options: &Options) -> (Measured, Result<(), Stop>) {
-    let mut card = Card::new(target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
-    let mut measured = Measured::default();
-    let mut log = Forgets(0);
+fn run_with(target: &mut SimTarget, options: &SustainOptions) -> (MeasuredRun, Result<(), ProbeStop>) {
+    let mut card = IoDriver::new(target, &InterruptFlag::default(), BLOCK, DEPTH).unwrap();
+    let mut measured = MeasuredRun::default();
+    let mut log = DiscardSamples(0);
     let scope = WriteScope::new(None);
     let ended = sustain(&mut card, scope, options, &mut Silent, &mut log, &mut measured);
     assert_eq!(log.0, measured.series.len(), "each sample was kept");
     (measured, ended)
 }
 
-fn run(name: &str, work: Work, seconds: u64) -> Measured {
+fn run(name: &str, work: WorkloadKind, seconds: u64) -> MeasuredRun {
     let mut target = SimTarget::named(name).unwrap();
     let options = options(&target, work, seconds);
     let (measured, ended) = run_with(&mut target, &options);
@@ -66,7 +68,7 @@ fn run(name: &str, work: Work, seconds: u64) -> Measured {
     measured
 }
 
-fn kinds(measured: &Measured) -> Vec<EventKind> {
+fn kinds(measured: &MeasuredRun) -> Vec<EventKind> {
     measured.events.iter().map(|e| e.kind).collect()
 }
 
@@ -76,7 +78,7 @@ fn near(value: f64, truth: f64, share: f64) -> bool {
 
 #[test]
 fn the_cache_of_the_pro_64_ends_after_its_600_mb_and_a_pause_gives_some_back() {
-    let found = run("sim:pro-64g-u3", Work::Write, 180);
+    let found = run("sim:pro-64g-u3", WorkloadKind::Write, 180);
     let cache = found.cache_bytes.value.unwrap();
     assert!(near(cache as f64, 600e6, 0.1), "{cache}");
     // Its file: 45.6 MB/s and 0.3 ms a command after it.
@@ -90,14 +92,14 @@ fn the_cache_of_the_pro_64_ends_after_its_600_mb_and_a_pause_gives_some_back() {
 #[test]
 fn a_cache_that_was_full_when_the_run_began_is_not_called_none() {
     let mut target = SimTarget::named("sim:pro-64g-u3").unwrap();
-    let mut card = Card::new(&mut target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
-    card.write(extents(0, 900 << 20, BLOCK), Content::Noise, |_, _, io_error| assert!(io_error.is_none()))
+    let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), BLOCK, DEPTH).unwrap();
+    card.write(extents(0, 900 << 20, BLOCK), IoContent::Noise, |_, _, io_error| assert!(io_error.is_none()))
         .unwrap();
     drop(card);
-    let options = options(&target, Work::Write, 180);
+    let options = options(&target, WorkloadKind::Write, 180);
     let (found, ended) = run_with(&mut target, &options);
     ended.unwrap();
-    assert_eq!(found.cache_bytes.status, Status::NotTested, "{:?}", found.cache_bytes);
+    assert_eq!(found.cache_bytes.status, PropertyStatus::NotTested, "{:?}", found.cache_bytes);
     assert!(found.cache_bytes.reason.unwrap().contains("full at the start"));
     assert!(near(found.after_cache_mb_s.value.unwrap(), 45.0, 0.05), "{:?}", found.after_cache_mb_s);
 }
@@ -105,8 +107,11 @@ fn a_cache_that_was_full_when_the_run_began_is_not_called_none() {
 #[test]
 fn a_card_of_constant_speed_shows_nothing_and_says_how_far_it_was_looked() {
     // 50 MB/s and 8 GB: written alone more than 40 % of it go by, and no cache is larger; in turn with reads less.
-    let cases =
-        [(Work::Write, Status::None), (Work::Mixed, Status::AtLeast), (Work::Read, Status::NotTested)];
+    let cases = [
+        (WorkloadKind::Write, PropertyStatus::None),
+        (WorkloadKind::Mixed, PropertyStatus::AtLeast),
+        (WorkloadKind::Read, PropertyStatus::NotTested),
+    ];
     for (work, status) in cases {
         let found = run("sim:constant", work, 120);
         let bad = [EventKind::CacheEnd, EventKind::Throttled, EventKind::StallsBegin, EventKind::Disturbed];
@@ -118,9 +123,9 @@ fn a_card_of_constant_speed_shows_nothing_and_says_how_far_it_was_looked() {
 
 #[test]
 fn the_lexar_express_throttles_without_a_fan_and_not_with_one() {
-    let cooled = run("sim:lexar-1tb-express?cooling=active", Work::Read, 1800);
+    let cooled = run("sim:lexar-1tb-express?cooling=active", WorkloadKind::Read, 1800);
     assert!(cooled.throttling.is_none() && cooled.max_celsius.unwrap() < 60.0, "{:?}", cooled.events);
-    let hot = run("sim:lexar-1tb-express?cooling=passive", Work::Read, 1800);
+    let hot = run("sim:lexar-1tb-express?cooling=passive", WorkloadKind::Read, 1800);
     let heat = hot.throttling.unwrap();
     // TMT1 is 81 °C; reads fall to 0.72.
     assert!((heat.at_celsius.unwrap() - 81.0).abs() <= 2.0, "{heat:?}");
@@ -131,7 +136,7 @@ fn the_lexar_express_throttles_without_a_fan_and_not_with_one() {
 
 #[test]
 fn both_may_hold_at_once_on_the_adata_without_a_fan() {
-    let found = run("sim:adata-256g-express?cooling=passive", Work::Write, 7200);
+    let found = run("sim:adata-256g-express?cooling=passive", WorkloadKind::Write, 7200);
     let cache = found.cache_bytes.value.unwrap() as f64;
     assert!(near(cache, 250e9, 0.1), "{cache}");
     assert!(found.throttling.is_some(), "{:?}", found.events);
@@ -139,25 +144,32 @@ fn both_may_hold_at_once_on_the_adata_without_a_fan() {
 
 #[test]
 fn the_sandisk_express_falls_to_a_third_after_a_third_of_its_capacity() {
-    let found = run("sim:sandisk-256g-express", Work::Write, 600);
+    let found = run("sim:sandisk-256g-express", WorkloadKind::Write, 600);
     assert!(near(found.cache_bytes.value.unwrap() as f64, 85e9, 0.1), "{:?}", found.cache_bytes);
     assert!(found.throttling.is_none());
 }
 
 #[test]
 fn somebody_else_on_the_bus_is_no_fault_of_the_card() {
-    let found =
-        run("sim:lexar-16g-c10?disturb_every_s=20&disturb_for_s=4&disturb_share=0.5", Work::Write, 200);
+    let found = run(
+        "sim:lexar-16g-c10?disturb_every_s=20&disturb_for_s=4&disturb_share=0.5",
+        WorkloadKind::Write,
+        200,
+    );
     let other = found.interference.unwrap();
     assert!((other.ping_ratio - 2.0).abs() < 0.3, "{other:?}");
-    assert!(found.cache_bytes.status == Status::AtLeast && found.throttling.is_none(), "{:?}", found.events);
+    assert!(
+        found.cache_bytes.status == PropertyStatus::AtLeast && found.throttling.is_none(),
+        "{:?}",
+        found.events
+    );
 }
 
 #[test]
 fn random_writes_stall_where_a_log_is_cleared() {
     let mut target = SimTarget::named("sim:samsung-32g-c10").unwrap();
-    let mut options = options(&target, Work::Write, 300);
-    options.pattern = Pattern::Random;
+    let mut options = options(&target, WorkloadKind::Write, 300);
+    options.pattern = WorkloadPattern::Random;
     options.limits.region.len = 1 << 30;
     let (found, ended) = run_with(&mut target, &options);
     ended.unwrap();
@@ -169,16 +181,16 @@ fn random_writes_stall_where_a_log_is_cleared() {
 #[test]
 fn a_card_that_vanishes_leaves_what_was_measured() {
     let mut target = SimTarget::named("sim:pro-64g-u3?faults.vanish_after_s=20").unwrap();
-    let options = options(&target, Work::Write, 120);
+    let options = options(&target, WorkloadKind::Write, 120);
     let (found, ended) = run_with(&mut target, &options);
-    assert!(matches!(ended, Err(Stop::Target(_))), "{ended:?}");
+    assert!(matches!(ended, Err(ProbeStop::Target(_))), "{ended:?}");
     assert!(found.series.len() >= 15 && found.cache_bytes.value.is_some(), "{:?}", found.events);
 }
 
 #[test]
 fn heat_ends_the_run_where_the_user_says_so() {
     let mut target = SimTarget::named("sim:lexar-1tb-express?cooling=passive").unwrap();
-    let mut options = options(&target, Work::Read, 3600);
+    let mut options = options(&target, WorkloadKind::Read, 3600);
     options.max_celsius = Some(70.0);
     let (found, ended) = run_with(&mut target, &options);
     ended.unwrap();
@@ -187,9 +199,15 @@ fn heat_ends_the_run_where_the_user_says_so() {
 }
 
 /// A run that must come to its end, by the card's clock and by that of whoever waits.
-fn ends_by_itself(name: &str, work: Work, pattern: Pattern, seconds: u64, at_most_s: f64) -> Measured {
+fn ends_by_itself(
+    name: &str,
+    work: WorkloadKind,
+    pattern: WorkloadPattern,
+    seconds: u64,
+    at_most_s: f64,
+) -> MeasuredRun {
     let mut target = SimTarget::named(name).unwrap();
-    let options = Options { pattern, ..options(&target, work, seconds) };
+    let options = SustainOptions { pattern, ..options(&target, work, seconds) };
     let began = Instant::now();
     let (found, ended) = run_with(&mut target, &options);
     ended.unwrap();
@@ -203,19 +221,19 @@ fn ends_by_itself(name: &str, work: Work, pattern: Pattern, seconds: u64, at_mos
 fn a_card_that_takes_no_writes_or_gives_no_reads_ends_the_run_and_is_told() {
     let (writes, reads) = (EventKind::NoMoreWrites, EventKind::NoMoreReads);
     let cases = [
-        ("faults.write_error_p=1", Work::Write, writes, "the card accepts no more writes"),
-        ("faults.write_error_p=1", Work::Mixed, writes, "the card accepts no more writes"),
-        ("faults.read_error_p=1", Work::Read, reads, "the card answers no more reads"),
-        ("faults.read_error_p=1", Work::Mixed, reads, "the card answers no more reads"),
+        ("faults.write_error_p=1", WorkloadKind::Write, writes, "the card accepts no more writes"),
+        ("faults.write_error_p=1", WorkloadKind::Mixed, writes, "the card accepts no more writes"),
+        ("faults.read_error_p=1", WorkloadKind::Read, reads, "the card answers no more reads"),
+        ("faults.read_error_p=1", WorkloadKind::Mixed, reads, "the card answers no more reads"),
     ];
     for (fault, work, kind, why) in cases {
-        for pattern in [Pattern::Sequential, Pattern::Random] {
+        for pattern in [WorkloadPattern::Sequential, WorkloadPattern::Random] {
             let name = format!("sim:constant?announced_bytes=1GiB&{fault}");
             let found = ends_by_itself(&name, work, pattern, 60, 20.0);
             assert_eq!(found.ended_by, why, "{name} {work:?}");
             assert!(kinds(&found).contains(&kind), "{name} {work:?}: {:?}", found.events);
             // Nothing was written, so no cache was filled.
-            assert_ne!(found.cache_bytes.status, Status::Measured);
+            assert_ne!(found.cache_bytes.status, PropertyStatus::Measured);
         }
     }
 }
@@ -223,11 +241,11 @@ fn a_card_that_takes_no_writes_or_gives_no_reads_ends_the_run_and_is_told() {
 #[test]
 fn writes_that_begin_to_fail_are_no_full_cache() {
     let name = "sim:constant?faults.write_error_p=1&faults.begin_after_bytes=1GiB";
-    let found = ends_by_itself(name, Work::Write, Pattern::Sequential, 300, 60.0);
+    let found = ends_by_itself(name, WorkloadKind::Write, WorkloadPattern::Sequential, 300, 60.0);
     // 1 GiB at 50 MB/s, then no more.
     assert!(kinds(&found).contains(&EventKind::NoMoreWrites), "{:?}", found.events);
     assert!(!kinds(&found).contains(&EventKind::CacheEnd), "{:?}", found.events);
-    assert_eq!(found.cache_bytes.status, Status::AtLeast);
+    assert_eq!(found.cache_bytes.status, PropertyStatus::AtLeast);
     let bound = found.cache_bytes.bound.unwrap();
     assert!(bound <= 1 << 30 && bound > 9 << 26, "{bound}");
 }
@@ -235,7 +253,7 @@ fn writes_that_begin_to_fail_are_no_full_cache() {
 #[test]
 fn reads_may_fail_and_the_card_is_still_written() {
     let name = "sim:constant?announced_bytes=1GiB&faults.read_error_p=1";
-    let found = ends_by_itself(name, Work::Write, Pattern::Sequential, 20, 40.0);
+    let found = ends_by_itself(name, WorkloadKind::Write, WorkloadPattern::Sequential, 20, 40.0);
     assert!(found.series.last().unwrap().bytes_written > 500_000_000, "{:?}", found.series.last());
 }
 
@@ -243,7 +261,7 @@ fn reads_may_fail_and_the_card_is_still_written() {
 fn a_card_that_stalls_for_minutes_ends_the_run_in_time_and_is_told() {
     // Each merge takes two minutes.
     let name = "sim:samsung-32g-c10?write.merge_s=120";
-    let found = ends_by_itself(name, Work::Write, Pattern::Random, 60, 3600.0);
+    let found = ends_by_itself(name, WorkloadKind::Write, WorkloadPattern::Random, 60, 3600.0);
     let event = found.events.iter().find(|e| e.kind == EventKind::NoAnswer);
     let event = event.unwrap_or_else(|| panic!("{:?}", found.events));
     let minutes: f64 = event.evidence[0].1.trim_end_matches(" min").parse().unwrap();
@@ -254,24 +272,27 @@ fn a_card_that_stalls_for_minutes_ends_the_run_in_time_and_is_told() {
 #[test]
 fn no_more_is_moved_than_was_asked_for() {
     for (work, pattern) in [
-        (Work::Write, Pattern::Sequential),
-        (Work::Write, Pattern::Random),
-        (Work::Mixed, Pattern::Sequential),
+        (WorkloadKind::Write, WorkloadPattern::Sequential),
+        (WorkloadKind::Write, WorkloadPattern::Random),
+        (WorkloadKind::Mixed, WorkloadPattern::Sequential),
     ] {
         let mut target = SimTarget::named("sim:lexar-1tb-express").unwrap();
-        let mut options = Options { pattern, ..options(&target, work, 600) };
+        let mut options = SustainOptions { pattern, ..options(&target, work, 600) };
         options.bytes = Some(100 << 20);
         let (found, ended) = run_with(&mut target, &options);
         ended.unwrap();
         let last = found.series.last().unwrap();
-        let moved =
-            if work == Work::Mixed { last.bytes_written + last.bytes_read } else { last.bytes_written };
+        let moved = if work == WorkloadKind::Mixed {
+            last.bytes_written + last.bytes_read
+        } else {
+            last.bytes_written
+        };
         assert!(moved <= 100 << 20 && moved > 90 << 20, "{work:?} {pattern:?}: {moved}");
         assert_eq!(found.ended_by, "--bytes");
-        assert!(found.series.iter().all(|s| s.phase == Phase::Main), "nothing follows");
+        assert!(found.series.iter().all(|s| s.phase == RunPhase::Main), "nothing follows");
     }
     let mut target = SimTarget::named("sim:lexar-1tb-express").unwrap();
-    let mut options = options(&target, Work::Read, 600);
+    let mut options = options(&target, WorkloadKind::Read, 600);
     options.bytes = Some(1 << 30);
     let (found, _) = run_with(&mut target, &options);
     let read = found.series.last().unwrap().bytes_read;
@@ -283,20 +304,23 @@ fn a_pause_that_heat_ends_leaves_no_experiment() {
     // Warms while it is written, and the limit is reached in the pause by a thermometer held to it.
     struct Warms(f64);
     impl SampleRecorder for Warms {
-        fn sample(&mut self, sample: &Sample) -> Result<(), Stop> {
-            self.0 = if sample.phase == Phase::Pause { 99.0 } else { 20.0 };
+        fn sample(&mut self, sample: &SustainSample) -> Result<(), ProbeStop> {
+            self.0 = if sample.phase == RunPhase::Pause { 99.0 } else { 20.0 };
             Ok(())
         }
 
-        fn outside(&mut self) -> Vec<cardscope_model::sustain::Reading> {
-            vec![cardscope_model::sustain::Reading { place: "card surface".into(), celsius: self.0 }]
+        fn outside(&mut self) -> Vec<cardscope_model::sustain::PlacedTemperature> {
+            vec![cardscope_model::sustain::PlacedTemperature {
+                place: "card surface".into(),
+                celsius: self.0,
+            }]
         }
     }
     let mut target = SimTarget::named("sim:pro-64g-u3").unwrap();
-    let mut options = options(&target, Work::Write, 180);
+    let mut options = options(&target, WorkloadKind::Write, 180);
     options.max_celsius = Some(90.0);
-    let mut card = Card::new(&mut target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
-    let (mut measured, mut log) = (Measured::default(), Warms(20.0));
+    let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), BLOCK, DEPTH).unwrap();
+    let (mut measured, mut log) = (MeasuredRun::default(), Warms(20.0));
     sustain(&mut card, WriteScope::new(None), &options, &mut Silent, &mut log, &mut measured).unwrap();
     assert_eq!(measured.ended_by, "--max-temp");
     assert!(!kinds(&measured).contains(&EventKind::Experiment), "{:?}", measured.events);
@@ -309,8 +333,9 @@ fn a_pause_that_heat_ends_leaves_no_experiment() {
 
 #[test]
 fn the_queue_depth_is_the_one_that_a_card_was_given() {
-    let depth =
-        |mb_s: &str| run(&format!("sim:constant?mb_s={mb_s}&command_s=0.0001"), Work::Read, 20).queue_depth;
+    let depth = |mb_s: &str| {
+        run(&format!("sim:constant?mb_s={mb_s}&command_s=0.0001"), WorkloadKind::Read, 20).queue_depth
+    };
     assert_eq!(depth("100"), DEPTH);
     // A MiB takes 0.1 s, and four in flight a slice and a half.
     assert_eq!(depth("10"), 2);

@@ -1,13 +1,15 @@
 //! Long runs on simulated cards in virtual time: is the cause named that the card's file holds, and is a plain card left
 //! alone? `UPDATE_DOCS=1` writes the table into `docs/accuracy.md`.
 
-use cardscope_endurance::probe::sustain::{BLOCK, DEPTH, Options, SampleRecorder, sustain};
-use cardscope_engine::card::{Card, Stop};
+use cardscope_endurance::probe::sustain::{BLOCK, DEPTH, SampleRecorder, SustainOptions, sustain};
+use cardscope_engine::card::{IoDriver, ProbeStop};
 use cardscope_engine::event::Silent;
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::target::{Region, Target};
-use cardscope_model::random::Random;
-use cardscope_model::sustain::{EventKind, Limits, Measured, Pattern, Sample, Work};
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::target::{Target, TargetRegion};
+use cardscope_model::random::SeededRandom;
+use cardscope_model::sustain::{
+    EventKind, MeasuredRun, SustainSample, TemperatureLimits, WorkloadKind, WorkloadPattern,
+};
 use cardscope_probing::context;
 use cardscope_probing::write_scope::WriteScope;
 use cardscope_simulator::SimTarget;
@@ -21,7 +23,7 @@ const CARDS: u64 = 12;
 struct Forgets;
 
 impl SampleRecorder for Forgets {
-    fn sample(&mut self, _: &Sample) -> Result<(), Stop> {
+    fn sample(&mut self, _: &SustainSample) -> Result<(), ProbeStop> {
         Ok(())
     }
 }
@@ -29,8 +31,8 @@ impl SampleRecorder for Forgets {
 /// A card, what is done to it, and what must be named.
 struct Case {
     name: String,
-    work: Work,
-    pattern: Pattern,
+    work: WorkloadKind,
+    pattern: WorkloadPattern,
     seconds: u64,
     region: Option<u64>,
     expected: Vec<&'static str>,
@@ -40,12 +42,12 @@ struct Case {
 }
 
 impl Case {
-    fn new(name: String, work: Work, seconds: u64, expected: &[&'static str]) -> Self {
+    fn new(name: String, work: WorkloadKind, seconds: u64, expected: &[&'static str]) -> Self {
         let expected = expected.to_vec();
         Case {
             name,
             work,
-            pattern: Pattern::Sequential,
+            pattern: WorkloadPattern::Sequential,
             seconds,
             region: None,
             expected,
@@ -55,15 +57,15 @@ impl Case {
     }
 }
 
-fn run(case: &Case, seed: u64) -> Measured {
+fn run(case: &Case, seed: u64) -> MeasuredRun {
     let mut target = SimTarget::named(&case.name).unwrap();
     let bytes = target.info().bytes;
     let nvme = target.spec().archetype.identity.nvme.as_ref();
     let celsius = |kelvin: u16| (kelvin > 0).then(|| f64::from(kelvin) - 273.0);
-    let options = Options {
-        limits: context::Limits {
+    let options = SustainOptions {
+        limits: context::ProbeLimits {
             seed,
-            region: Region { start: 0, len: case.region.unwrap_or(bytes) },
+            region: TargetRegion { start: 0, len: case.region.unwrap_or(bytes) },
             max_write: None,
             budget: None,
         },
@@ -72,17 +74,20 @@ fn run(case: &Case, seed: u64) -> Measured {
         duration: Duration::from_secs(case.seconds),
         bytes: None,
         max_celsius: None,
-        card_limits: Limits { tmt1_celsius: nvme.and_then(|n| celsius(n.tmt1_k)), ..Limits::default() },
+        card_limits: TemperatureLimits {
+            tmt1_celsius: nvme.and_then(|n| celsius(n.tmt1_k)),
+            ..TemperatureLimits::default()
+        },
         card_bytes: Some(bytes),
         prepare: false,
     };
-    let mut card = Card::new(&mut target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
-    let mut measured = Measured::default();
+    let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), BLOCK, DEPTH).unwrap();
+    let mut measured = MeasuredRun::default();
     sustain(&mut card, WriteScope::new(None), &options, &mut Silent, &mut Forgets, &mut measured).unwrap();
     measured
 }
 
-fn named(measured: &Measured) -> Vec<&'static str> {
+fn named(measured: &MeasuredRun) -> Vec<&'static str> {
     [
         (measured.cache_bytes.value.is_some(), "cache end"),
         (measured.throttling.is_some(), "throttling"),
@@ -105,14 +110,14 @@ const PLAIN: [&str; 6] = [
     "ultra-64g-tlc24",
 ];
 
-fn plain(random: &mut Random, seed: u64) -> Case {
+fn plain(random: &mut SeededRandom, seed: u64) -> Case {
     let name = format!("sim:{}?seed={seed}", PLAIN[random.index(PLAIN.len())]);
-    let work = [Work::Write, Work::Read, Work::Mixed][random.index(3)];
+    let work = [WorkloadKind::Write, WorkloadKind::Read, WorkloadKind::Mixed][random.index(3)];
     Case::new(name, work, 60 + random.index(240) as u64, &[])
 }
 
 /// Cards with a cache, of any size and of 1.6 to 3.6 times the speed after it.
-fn cache(random: &mut Random, seed: u64) -> Case {
+fn cache(random: &mut SeededRandom, seed: u64) -> Case {
     let (card, after, least, most) = [
         ("pro-64g-u3", 20.0 + 30.0 * random.unit(), 0.4, 4.0),
         ("usb-stick-tlc", 12.0 + 12.0 * random.unit(), 0.5, 4.0),
@@ -124,62 +129,62 @@ fn cache(random: &mut Random, seed: u64) -> Case {
         "sim:{card}?seed={seed}&cache.clean_bytes={bytes}&cache.reopen_bytes={bytes}&cache.write_mb_s={before:.1}&write.mb_s={after:.1}"
     );
     let seconds = (bytes as f64 / 1e6 / before * 2.0) as u64 + 120;
-    Case { cache_bytes: Some(bytes as f64), ..Case::new(name, Work::Write, seconds, &["cache end"]) }
+    Case { cache_bytes: Some(bytes as f64), ..Case::new(name, WorkloadKind::Write, seconds, &["cache end"]) }
 }
 
-fn heat(random: &mut Random, seed: u64) -> Case {
+fn heat(random: &mut SeededRandom, seed: u64) -> Case {
     let card = ["lexar-1tb-express", "adata-256g-express"][random.index(2)];
     let (ambient, capacity) = (20 + random.index(12), 3.0 + 5.0 * random.unit());
     let name = format!(
         "sim:{card}?seed={seed}&cooling=passive&thermal.ambient_c={ambient}&thermal.capacity_j_per_k={capacity:.1}"
     );
-    Case::new(name, Work::Read, 1800, &["throttling"])
+    Case::new(name, WorkloadKind::Read, 1800, &["throttling"])
 }
 
-fn both(random: &mut Random, seed: u64) -> Case {
+fn both(random: &mut SeededRandom, seed: u64) -> Case {
     let clean = 20_000_000_000 + random.index(60_000_000_000) as u64;
     let name = format!(
         "sim:lexar-1tb-express?seed={seed}&cooling=passive&cache.clean_bytes={clean}&cache.reopen_bytes={clean}&thermal.ambient_c=30"
     );
     let cache_bytes = Some(clean as f64);
-    Case { cache_bytes, ..Case::new(name, Work::Write, 2400, &["cache end", "throttling"]) }
+    Case { cache_bytes, ..Case::new(name, WorkloadKind::Write, 2400, &["cache end", "throttling"]) }
 }
 
 /// Hot enough to go back and forth between the two limits of heat, TMT1 and TMT2, for most of the run.
-fn two_limits(random: &mut Random, seed: u64) -> Case {
+fn two_limits(random: &mut SeededRandom, seed: u64) -> Case {
     let (ambient, heavy) = (28 + random.index(10), 0.25 + 0.25 * random.unit());
     let (kelvin, capacity) = (0.5 + 2.0 * random.unit(), 3.0 + 3.0 * random.unit());
     let name = format!(
         "sim:lexar-1tb-express?seed={seed}&cooling=passive&thermal.ambient_c={ambient}&thermal.heavy={heavy:.2}&thermal.hysteresis_k={kelvin:.1}&thermal.capacity_j_per_k={capacity:.1}"
     );
     let (work, expected) = match random.index(2) {
-        0 => (Work::Read, &["throttling"][..]),
-        _ => (Work::Write, &["cache end", "throttling"][..]),
+        0 => (WorkloadKind::Read, &["throttling"][..]),
+        _ => (WorkloadKind::Write, &["cache end", "throttling"][..]),
     };
     Case::new(name, work, 2400, expected)
 }
 
 /// Whether an event of a cache is none: without a change of the speed, or room in it, which no card here gets while it is
 /// written to without a pause.
-fn made_up(measured: &Measured) -> bool {
+fn made_up(measured: &MeasuredRun) -> bool {
     measured.events.iter().any(|event| match event.kind {
         EventKind::CacheEnd => event.evidence[0].1 == event.evidence[1].1,
         kind => kind == EventKind::CacheRecovered,
     })
 }
 
-fn bursts(random: &mut Random, seed: u64) -> Case {
+fn bursts(random: &mut SeededRandom, seed: u64) -> Case {
     let card = PLAIN[random.index(PLAIN.len())];
     let (every, share) = (12 + random.index(30), 0.3 + 0.35 * random.unit());
     let lasts = 2 + random.index(every / 3);
     let name = format!(
         "sim:{card}?seed={seed}&disturb_every_s={every}&disturb_for_s={lasts}&disturb_share={share:.2}"
     );
-    Case::new(name, [Work::Write, Work::Read][random.index(2)], 240, &["interference"])
+    Case::new(name, [WorkloadKind::Write, WorkloadKind::Read][random.index(2)], 240, &["interference"])
 }
 
 /// Logs that are cleared unit by unit: 0.1 to 0.5 s each.
-fn merges(random: &mut Random, seed: u64) -> Case {
+fn merges(random: &mut SeededRandom, seed: u64) -> Case {
     let card = ["samsung-32g-c10", "sony-32g-u3", "toshiba-16g-c10"][random.index(3)];
     let name = format!("sim:{card}?seed={seed}");
     // 1 MiB of log is full within seconds; then a merge of 0.17 s, shorter than a slice, comes with every fourth write or
@@ -187,13 +192,13 @@ fn merges(random: &mut Random, seed: u64) -> Case {
     let or = (card == "toshiba-16g-c10").then_some("cache end");
     Case {
         or,
-        pattern: Pattern::Random,
+        pattern: WorkloadPattern::Random,
         region: Some((256 + random.index(768) as u64) << 20),
-        ..Case::new(name, Work::Write, 240, &["stalls"])
+        ..Case::new(name, WorkloadKind::Write, 240, &["stalls"])
     }
 }
 
-type Draw = fn(&mut Random, u64) -> Case;
+type Draw = fn(&mut SeededRandom, u64) -> Case;
 
 const KINDS: [(&str, Draw); 7] = [
     ("plain cards", plain),
@@ -215,7 +220,7 @@ fn what_a_simulated_card_does_for_long_is_named_and_plain_cards_are_left_alone()
     for (number, (what, draw)) in KINDS.iter().enumerate() {
         let (mut right, mut sized, mut caches) = (0, 0, 0);
         for seed in 0..count {
-            let case = draw(&mut Random::from_state(seed * 100 + number as u64), seed + 1);
+            let case = draw(&mut SeededRandom::from_state(seed * 100 + number as u64), seed + 1);
             let found = run(&case, seed);
             let reported = named(&found);
             let ok =

@@ -3,7 +3,7 @@
 //! An I/O is taken to cost a time of its own and a time for each byte. The first is known from small I/Os, the second from
 //! large ones; where a card became slower than it was, the latest I/Os count.
 
-use crate::target::Direction;
+use crate::target::IoDirection;
 
 /// An I/O of at most so many bytes shows what an I/O costs by itself.
 const SMALL: u64 = 64 << 10;
@@ -13,29 +13,29 @@ const FADES: f64 = 1.0 / 16.0;
 
 /// Times of I/Os, by direction.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Costs {
+pub struct IoCosts {
     /// Reads, then writes.
-    kinds: [Kind; 2],
-    flush: Mean,
+    kinds: [CostKind; 2],
+    flush: RunningMean,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Kind {
+struct CostKind {
     /// Seconds of a small I/O.
-    small: Mean,
+    small: RunningMean,
     /// Seconds of a byte of a large one.
-    byte: Mean,
+    byte: RunningMean,
 }
 
 /// A mean over all and one over the latest.
 #[derive(Debug, Clone, Copy, Default)]
-struct Mean {
+struct RunningMean {
     count: f64,
     all: f64,
     latest: f64,
 }
 
-impl Mean {
+impl RunningMean {
     fn take(&mut self, value: f64) {
         self.count += 1.0;
         self.all += (value - self.all) / self.count;
@@ -47,9 +47,9 @@ impl Mean {
     }
 }
 
-impl Costs {
+impl IoCosts {
     /// An I/O took so long.
-    pub(super) fn took(&mut self, direction: Direction, bytes: u64, seconds: f64) {
+    pub(super) fn took(&mut self, direction: IoDirection, bytes: u64, seconds: f64) {
         let alone = self.alone();
         let kind = &mut self.kinds[direction as usize];
         match bytes <= SMALL {
@@ -69,7 +69,7 @@ impl Costs {
     }
 
     /// Seconds that `ios` I/Os of together `bytes` bytes will take, as far as is known.
-    pub fn of(&self, direction: Direction, ios: u64, bytes: u64) -> f64 {
+    pub fn of(&self, direction: IoDirection, ios: u64, bytes: u64) -> f64 {
         let (this, other) = self.both(direction);
         let byte = this.byte.get().or(other.byte.get()).unwrap_or_default();
         let each = if bytes > ios * SMALL { self.alone() } else { self.small(direction) };
@@ -79,17 +79,17 @@ impl Costs {
     /// Seconds that any I/O takes by itself, as the quicker direction shows: small writes may have the card move a whole
     /// erase block, which large ones in order do not.
     fn alone(&self) -> f64 {
-        self.small(Direction::Read).min(self.small(Direction::Write))
+        self.small(IoDirection::Read).min(self.small(IoDirection::Write))
     }
 
     /// Seconds that an I/O takes by itself; where none in this direction is known, the other speaks for it.
-    fn small(&self, direction: Direction) -> f64 {
+    fn small(&self, direction: IoDirection) -> f64 {
         let (this, other) = self.both(direction);
         this.small.get().or(other.small.get()).unwrap_or_default()
     }
 
     /// What is known of a direction, and of the other one.
-    fn both(&self, direction: Direction) -> (&Kind, &Kind) {
+    fn both(&self, direction: IoDirection) -> (&CostKind, &CostKind) {
         (&self.kinds[direction as usize], &self.kinds[1 - direction as usize])
     }
 }
@@ -100,12 +100,12 @@ mod tests {
 
     #[test]
     fn a_card_of_a_fixed_time_and_a_fixed_rate_is_known_after_one_small_and_one_large_io() {
-        let mut costs = Costs::default();
-        assert_eq!(costs.of(Direction::Read, 5, 1 << 20), 0.0);
+        let mut costs = IoCosts::default();
+        assert_eq!(costs.of(IoDirection::Read, 5, 1 << 20), 0.0);
         let card = |bytes: u64| 0.2 + bytes as f64 / 50e6;
-        costs.took(Direction::Read, 4096, card(4096));
-        costs.took(Direction::Read, 4 << 20, card(4 << 20));
-        for direction in [Direction::Read, Direction::Write] {
+        costs.took(IoDirection::Read, 4096, card(4096));
+        costs.took(IoDirection::Read, 4 << 20, card(4 << 20));
+        for direction in [IoDirection::Read, IoDirection::Write] {
             let expected = 10.0 * 0.2 + 80e6 / 50e6;
             assert!((costs.of(direction, 10, 80_000_000) - expected).abs() < 0.01);
         }
@@ -113,9 +113,9 @@ mod tests {
 
     #[test]
     fn a_card_that_became_slower_is_reckoned_with_as_it_is_now() {
-        let mut costs = Costs::default();
-        (0..1000).for_each(|_| costs.took(Direction::Write, 4096, 0.001));
-        (0..64).for_each(|_| costs.took(Direction::Write, 4096, 0.1));
-        assert!(costs.of(Direction::Write, 1, 0) > 0.09);
+        let mut costs = IoCosts::default();
+        (0..1000).for_each(|_| costs.took(IoDirection::Write, 4096, 0.001));
+        (0..64).for_each(|_| costs.took(IoDirection::Write, 4096, 0.1));
+        assert!(costs.of(IoDirection::Write, 1, 0) > 0.09);
     }
 }

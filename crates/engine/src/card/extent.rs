@@ -1,22 +1,22 @@
 //! Ranges of a card, cut into the extents that one I/O each covers; which slot carries which of them; and what a read of
 //! one gave, held against what was expected.
 
-use crate::content::{Content, Match, compare};
-use crate::target::{Completion, TargetError};
+use crate::content::{ContentMatch, IoContent, compare};
+use crate::target::{IoCompletion, TargetError};
 use cardscope_model::units::Nanos;
 use cardscope_model::verify::IoError;
 use std::collections::VecDeque;
 
 /// A range of the card that one I/O covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Extent {
+pub struct CardExtent {
     /// First byte.
     pub offset: u64,
     /// Bytes, at most the block of the [`Card`](super::Card).
     pub len: u32,
 }
 
-impl Extent {
+impl CardExtent {
     /// First byte after it.
     pub fn end(self) -> u64 {
         self.offset + u64::from(self.len)
@@ -24,10 +24,10 @@ impl Extent {
 }
 
 /// Cuts a range into extents of `block` bytes, the last one shorter.
-pub fn extents(start: u64, end: u64, block: u32) -> impl Iterator<Item = Extent> {
+pub fn extents(start: u64, end: u64, block: u32) -> impl Iterator<Item = CardExtent> {
     (start..end)
         .step_by(block.max(1) as usize)
-        .map(move |offset| Extent { offset, len: u64::from(block).min(end - offset) as u32 })
+        .map(move |offset| CardExtent { offset, len: u64::from(block).min(end - offset) as u32 })
 }
 
 /// A slot that carries nothing. An I/O can only begin in one, so that none begins in a slot that is busy or not planned.
@@ -36,26 +36,26 @@ pub(super) struct FreeSlot(u32);
 
 /// I/Os under way: which slot carries which extent since when, and what has ended and was not looked at yet.
 #[derive(Debug)]
-pub(super) struct Flight {
-    flying: Vec<Option<(Extent, Nanos)>>,
+pub(super) struct InFlight {
+    flying: Vec<Option<(CardExtent, Nanos)>>,
     free: Vec<FreeSlot>,
-    landed: VecDeque<Completion>,
+    landed: VecDeque<IoCompletion>,
 }
 
 /// An I/O that has ended.
 #[derive(Debug)]
-pub(super) struct Landed {
+pub(super) struct EndedIo {
     pub(super) slot: u32,
-    pub(super) extent: Extent,
+    pub(super) extent: CardExtent,
     /// When it was handed over, and when it ended.
     pub(super) began: Nanos,
     pub(super) at: Nanos,
     pub(super) result: Result<(), TargetError>,
 }
 
-impl Flight {
+impl InFlight {
     pub(super) fn new(depth: u32) -> Self {
-        Flight {
+        InFlight {
             flying: vec![None; depth as usize],
             free: (0..depth).rev().map(FreeSlot).collect(),
             landed: VecDeque::new(),
@@ -72,7 +72,7 @@ impl Flight {
     }
 
     /// The number of the slot that carries an extent from here on.
-    pub(super) fn take_off(&mut self, FreeSlot(slot): FreeSlot, extent: Extent, began: Nanos) -> u32 {
+    pub(super) fn take_off(&mut self, FreeSlot(slot): FreeSlot, extent: CardExtent, began: Nanos) -> u32 {
         self.flying[slot as usize] = Some((extent, began));
         slot
     }
@@ -85,18 +85,18 @@ impl Flight {
     }
 
     /// Notes what has ended. An answer to an I/O that is none of these, such as a late one of an earlier plan, is dropped.
-    pub(super) fn ended(&mut self, done: impl Iterator<Item = Completion>) {
+    pub(super) fn ended(&mut self, done: impl Iterator<Item = IoCompletion>) {
         let flying = &self.flying;
-        let ours = |done: &Completion| matches!(flying.get(done.slot as usize), Some(Some(_)));
+        let ours = |done: &IoCompletion| matches!(flying.get(done.slot as usize), Some(Some(_)));
         self.landed.extend(done.filter(ours));
     }
 
     /// The one that has ended longest ago. Its memory is its own until the next extent takes off.
-    pub(super) fn land(&mut self) -> Option<Landed> {
-        let Completion { slot, at, result } = self.landed.pop_front()?;
+    pub(super) fn land(&mut self) -> Option<EndedIo> {
+        let IoCompletion { slot, at, result } = self.landed.pop_front()?;
         let (extent, began) = self.flying.get_mut(slot as usize)?.take()?;
         self.free.push(FreeSlot(slot));
-        Some(Landed { slot, extent, began, at, result })
+        Some(EndedIo { slot, extent, began, at, result })
     }
 
     /// True where something has ended that was not looked at.
@@ -121,7 +121,7 @@ impl Flight {
 
 /// What became of one read.
 #[derive(Debug)]
-pub enum Answer<'a> {
+pub enum ReadAnswer<'a> {
     /// Everything as expected.
     Same,
     /// Something else; its bytes, and the first wrong one.
@@ -135,13 +135,13 @@ pub enum Answer<'a> {
     Failed(&'a IoError),
 }
 
-pub(super) fn differs(bytes: &[u8], first: u64) -> Answer<'_> {
-    Answer::Differs { bytes, first: first as usize }
+pub(super) fn differs(bytes: &[u8], first: u64) -> ReadAnswer<'_> {
+    ReadAnswer::Differs { bytes, first: first as usize }
 }
 
-pub(super) fn compare_bytes(expected: Content, offset: u64, bytes: &[u8]) -> Match {
+pub(super) fn compare_bytes(expected: IoContent, offset: u64, bytes: &[u8]) -> ContentMatch {
     match expected {
-        Content::Buffer => Match::DiffersAt(0),
+        IoContent::Buffer => ContentMatch::DiffersAt(0),
         _ => compare(expected, offset, bytes),
     }
 }
@@ -150,15 +150,15 @@ pub(super) fn compare_bytes(expected: Content, offset: u64, bytes: &[u8]) -> Mat
 mod tests {
     use super::*;
 
-    const FIRST: Extent = Extent { offset: 0, len: 4096 };
+    const FIRST: CardExtent = CardExtent { offset: 0, len: 4096 };
 
-    fn answer(slot: u32) -> Completion {
-        Completion { slot, at: 1, result: Ok(()) }
+    fn answer(slot: u32) -> IoCompletion {
+        IoCompletion { slot, at: 1, result: Ok(()) }
     }
 
     #[test]
     fn an_answer_to_no_io_in_flight_is_dropped() {
-        let mut flight = Flight::new(2);
+        let mut flight = InFlight::new(2);
         let free = flight.take_free().unwrap();
         let slot = flight.take_off(free, FIRST, 0);
         // A slot of an earlier, deeper plan, one that carries nothing, the right one, and that one once more.
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn no_io_begins_without_a_free_slot() {
-        let mut flight = Flight::new(1);
+        let mut flight = InFlight::new(1);
         let free = flight.take_free().unwrap();
         assert!(flight.is_full() && flight.take_free().is_none());
         let slot = flight.take_off(free, FIRST, 0);

@@ -8,23 +8,23 @@ mod extent;
 mod stop;
 mod timing;
 
-use crate::content::{Content, Match};
-use crate::interrupt::Interrupt;
+use crate::content::{ContentMatch, IoContent};
+use crate::interrupt::InterruptFlag;
 use crate::pulse;
-use crate::target::{Completion, Direction, Io, Plan, Region, Target};
-use cardscope_model::recipe::Path;
+use crate::target::{IoCompletion, IoDirection, IoRequest, LanePlan, Target, TargetRegion};
+use cardscope_model::recipe::KernelPath;
 use cardscope_model::units::{Nanos, nanos, seconds};
 pub use cardscope_model::verify::IoError;
 use cardscope_model::verify::{IoCounts, list_failed};
-pub use costs::Costs;
-pub use extent::{Answer, Extent, extents};
-use extent::{Flight, Landed, compare_bytes, differs};
+pub use costs::IoCosts;
+pub use extent::{CardExtent, ReadAnswer, extents};
+use extent::{EndedIo, InFlight, compare_bytes, differs};
 pub(crate) use stop::of_io;
-pub use stop::{Stop, io_error};
+pub use stop::{ProbeStop, io_error};
 
 /// Bytes that were moved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct IoTally {
     /// Written, putting back left out.
     pub written: u64,
     /// Put back.
@@ -38,24 +38,24 @@ pub struct Tally {
 /// # Errors
 /// What drives it ends with a [`Stop`] where the card is gone or cannot be driven, where memory or the I/O path cannot be
 /// had, once the user asked to stop, and where the closure that hears of its I/Os says so. A failing I/O is no such end.
-pub struct Card<'t> {
+pub struct IoDriver<'t> {
     target: &'t mut dyn Target,
-    interrupt: Interrupt,
+    interrupt: InterruptFlag,
     block: u32,
     depth: u32,
     bytes: u64,
     sector: u32,
-    tally: Tally,
+    tally: IoTally,
     counts: IoCounts,
     /// The first of those that were tried again.
     io_errors: Vec<IoError>,
-    done: Vec<Completion>,
-    costs: Costs,
+    done: Vec<IoCompletion>,
+    costs: IoCosts,
     /// Timed I/Os in a row that failed twice.
     failing: u32,
     /// Nothing begins after this moment of the card's clock.
     end: Option<Nanos>,
-    clock: pulse::Clock,
+    clock: pulse::ClockReading,
 }
 
 /// With more I/Os in flight cards with a queue share the time among them, which says little of one by itself.
@@ -73,29 +73,29 @@ const LAST_SECTORS: u64 = 8;
 const SMALL: u32 = 4096;
 const SMALL_TRIES: u32 = 3;
 
-impl<'t> Card<'t> {
+impl<'t> IoDriver<'t> {
     /// Gets a target ready for I/Os of up to `block` bytes, `depth` at a time.
     pub fn new(
         target: &'t mut dyn Target,
-        interrupt: &Interrupt,
+        interrupt: &InterruptFlag,
         block: u32,
         depth: u32,
-    ) -> Result<Card<'t>, Stop> {
+    ) -> Result<IoDriver<'t>, ProbeStop> {
         let info = target.info();
         let (bytes, sector) = (info.bytes, info.sector);
-        let clock = pulse::Clock::at(target.now());
-        let mut card = Card {
+        let clock = pulse::ClockReading::at(target.now());
+        let mut card = IoDriver {
             target,
             interrupt: interrupt.clone(),
             block,
             depth,
             bytes,
             sector,
-            tally: Tally::default(),
+            tally: IoTally::default(),
             counts: IoCounts::default(),
             io_errors: Vec::new(),
             done: Vec::new(),
-            costs: Costs::default(),
+            costs: IoCosts::default(),
             failing: 0,
             end: None,
             clock,
@@ -104,11 +104,11 @@ impl<'t> Card<'t> {
         Ok(card)
     }
 
-    fn plan(&mut self) -> Result<(), Stop> {
-        let plan = Plan {
+    fn plan(&mut self) -> Result<(), ProbeStop> {
+        let plan = LanePlan {
             depth: self.depth,
             block: u64::from(self.block),
-            path: Path::Direct,
+            path: KernelPath::Direct,
             sync_each: false,
             own_buffers: true,
         };
@@ -148,7 +148,7 @@ impl<'t> Card<'t> {
     }
 
     /// Bytes moved so far.
-    pub fn tally(&self) -> Tally {
+    pub fn tally(&self) -> IoTally {
         self.tally
     }
 
@@ -163,7 +163,7 @@ impl<'t> Card<'t> {
     }
 
     /// What I/Os took so far.
-    pub fn costs(&self) -> &Costs {
+    pub fn costs(&self) -> &IoCosts {
         &self.costs
     }
 
@@ -178,12 +178,12 @@ impl<'t> Card<'t> {
     }
 
     /// Where a loop over single I/Os may end: an error once the user asked to stop.
-    pub fn go_on(&self) -> Result<(), Stop> {
-        if self.interrupt.raised() { Err(Stop::Interrupted) } else { Ok(()) }
+    pub fn go_on(&self) -> Result<(), ProbeStop> {
+        if self.interrupt.raised() { Err(ProbeStop::Interrupted) } else { Ok(()) }
     }
 
     /// Has the card store what it accepted. A flush that fails is an I/O error like any other.
-    pub fn flush(&mut self) -> Result<(), Stop> {
+    pub fn flush(&mut self) -> Result<(), ProbeStop> {
         let began = self.now();
         let flushed = self.target.flush();
         let took = seconds(self.now().saturating_sub(began));
@@ -196,7 +196,7 @@ impl<'t> Card<'t> {
     }
 
     /// Closes and opens the card again, so that no cache of the host answers for it.
-    pub fn reopen(&mut self) -> Result<(), Stop> {
+    pub fn reopen(&mut self) -> Result<(), ProbeStop> {
         self.target.reopen()?;
         self.plan()
     }
@@ -208,8 +208,8 @@ impl<'t> Card<'t> {
     }
 
     /// Tells the card that a range holds nothing of value; false where it takes no such hint.
-    pub fn discard(&mut self, start: u64, len: u64) -> Result<bool, Stop> {
-        match self.target.discard(Region { start, len }) {
+    pub fn discard(&mut self, start: u64, len: u64) -> Result<bool, ProbeStop> {
+        match self.target.discard(TargetRegion { start, len }) {
             Ok(()) => Ok(true),
             Err(error) if error.is_final() => Err(error.into()),
             Err(_) => Ok(false),
@@ -221,13 +221,13 @@ impl<'t> Card<'t> {
     /// Where it ends before, what was under way may or may not be on the card.
     pub fn write(
         &mut self,
-        extents: impl IntoIterator<Item = Extent>,
-        content: Content,
-        mut each: impl FnMut(Extent, Nanos, Option<&IoError>),
-    ) -> Result<(), Stop> {
+        extents: impl IntoIterator<Item = CardExtent>,
+        content: IoContent,
+        mut each: impl FnMut(CardExtent, Nanos, Option<&IoError>),
+    ) -> Result<(), ProbeStop> {
         let (mut extents, mut failed) = (extents.into_iter().fuse(), Vec::new());
         let mut next = |_: &mut Self| extents.next();
-        let driven = self.drive(Direction::Write, content, &mut next, &mut |card, _, extent, at, wrong| {
+        let driven = self.drive(IoDirection::Write, content, &mut next, &mut |card, _, extent, at, wrong| {
             if let Some(io_error) = wrong {
                 failed.push((extent, io_error));
                 return Ok(());
@@ -248,10 +248,10 @@ impl<'t> Card<'t> {
     /// once the user asked to stop, it is only counted.
     fn tried_again(
         &mut self,
-        failed: Vec<(Extent, IoError)>,
-        driven: &Result<(), Stop>,
-    ) -> Vec<(Extent, IoError)> {
-        if matches!(driven, Ok(()) | Err(Stop::Limit)) && !self.interrupt.raised() {
+        failed: Vec<(CardExtent, IoError)>,
+        driven: &Result<(), ProbeStop>,
+    ) -> Vec<(CardExtent, IoError)> {
+        if matches!(driven, Ok(()) | Err(ProbeStop::Limit)) && !self.interrupt.raised() {
             return failed;
         }
         self.counts.failed_once += failed.len() as u64;
@@ -263,46 +263,46 @@ impl<'t> Card<'t> {
     /// that had to be tried twice last.
     pub fn read(
         &mut self,
-        extents: impl IntoIterator<Item = Extent>,
-        expected: Content,
-        mut each: impl FnMut(Extent, Nanos, Answer<'_>) -> Result<(), Stop>,
-    ) -> Result<(), Stop> {
+        extents: impl IntoIterator<Item = CardExtent>,
+        expected: IoContent,
+        mut each: impl FnMut(CardExtent, Nanos, ReadAnswer<'_>) -> Result<(), ProbeStop>,
+    ) -> Result<(), ProbeStop> {
         let (mut extents, mut failed) = (extents.into_iter().fuse(), Vec::new());
-        let mut answer = |card: &mut Self, slot: u32, extent: Extent, at, wrong| {
+        let mut answer = |card: &mut Self, slot: u32, extent: CardExtent, at, wrong| {
             if let Some(io_error) = wrong {
                 failed.push((extent, io_error));
                 return Ok(());
             }
             card.tally.read += u64::from(extent.len);
             let found = match expected {
-                Content::Buffer => Match::DiffersAt(0),
+                IoContent::Buffer => ContentMatch::DiffersAt(0),
                 _ => card.target.compare(slot, expected)?,
             };
             match found {
-                Match::Same => each(extent, at, Answer::Same),
-                Match::DiffersAt(first) => {
+                ContentMatch::Same => each(extent, at, ReadAnswer::Same),
+                ContentMatch::DiffersAt(first) => {
                     let bytes = card.target.buffer(slot)?;
                     each(extent, at, differs(&bytes[..extent.len as usize], first))
                 }
             }
         };
-        let driven = self.drive(Direction::Read, Content::Buffer, &mut |_| extents.next(), &mut answer);
+        let driven = self.drive(IoDirection::Read, IoContent::Buffer, &mut |_| extents.next(), &mut answer);
         for (extent, first) in self.tried_again(failed, &driven) {
             self.tally.read += u64::from(extent.len);
             let mut bytes = Vec::new();
             let io_error = self.read_again(extent, first, &mut bytes)?;
             let at = self.target.now();
             match (io_error, compare_bytes(expected, extent.offset, &bytes)) {
-                (Some(io_error), _) => each(extent, at, Answer::Failed(&io_error))?,
-                (None, Match::Same) => each(extent, at, Answer::Same)?,
-                (None, Match::DiffersAt(first)) => each(extent, at, differs(&bytes, first))?,
+                (Some(io_error), _) => each(extent, at, ReadAnswer::Failed(&io_error))?,
+                (None, ContentMatch::Same) => each(extent, at, ReadAnswer::Same)?,
+                (None, ContentMatch::DiffersAt(first)) => each(extent, at, differs(&bytes, first))?,
             }
         }
         driven
     }
 
     /// Puts an original back; counted apart from what a probe writes. Gives what failed twice.
-    pub fn put_back(&mut self, offset: u64, original: &[u8]) -> Result<Vec<IoError>, Stop> {
+    pub fn put_back(&mut self, offset: u64, original: &[u8]) -> Result<Vec<IoError>, ProbeStop> {
         let mut io_errors = Vec::new();
         for extent in extents(offset, offset + original.len() as u64, self.block) {
             let from = (extent.offset - offset) as usize;
@@ -310,15 +310,17 @@ impl<'t> Card<'t> {
             self.tally.restored += part.len() as u64;
             self.target.buffer(0)?[..part.len()].copy_from_slice(part);
             self.counts.ios += 1;
-            let (_, Some(first)) = self.alone(Direction::Write, Content::Buffer, extent)? else { continue };
-            let (_, again) = self.alone(Direction::Write, Content::Buffer, extent)?;
+            let (_, Some(first)) = self.alone(IoDirection::Write, IoContent::Buffer, extent)? else {
+                continue;
+            };
+            let (_, again) = self.alone(IoDirection::Write, IoContent::Buffer, extent)?;
             io_errors.extend(self.second_try(first, again));
         }
         Ok(io_errors)
     }
 
     /// Writes bytes of the caller's own, counted as written. Gives what failed twice.
-    pub fn write_bytes(&mut self, offset: u64, bytes: &[u8]) -> Result<Vec<IoError>, Stop> {
+    pub fn write_bytes(&mut self, offset: u64, bytes: &[u8]) -> Result<Vec<IoError>, ProbeStop> {
         let before = self.tally.restored;
         let io_errors = self.put_back(offset, bytes);
         self.tally.written += self.tally.restored - before;
@@ -330,12 +332,12 @@ impl<'t> Card<'t> {
     /// in flight when somebody stops is waited for.
     fn drive(
         &mut self,
-        direction: Direction,
-        content: Content,
-        next_of: &mut impl FnMut(&mut Self) -> Option<Extent>,
-        each: &mut impl FnMut(&mut Self, u32, Extent, Nanos, Option<IoError>) -> Result<(), Stop>,
-    ) -> Result<(), Stop> {
-        let mut flight = Flight::new(self.depth);
+        direction: IoDirection,
+        content: IoContent,
+        next_of: &mut impl FnMut(&mut Self) -> Option<CardExtent>,
+        each: &mut impl FnMut(&mut Self, u32, CardExtent, Nanos, Option<IoError>) -> Result<(), ProbeStop>,
+    ) -> Result<(), ProbeStop> {
+        let mut flight = InFlight::new(self.depth);
         let mut ended = Ok(());
         // The card works on one I/O after the other: each took as long as since it was asked for, or since the one
         // before it ended.
@@ -343,7 +345,7 @@ impl<'t> Card<'t> {
         let mut usual = nanos(self.costs.of(direction, 1, 0));
         loop {
             if ended.is_ok() && self.interrupt.raised() {
-                ended = Err(Stop::Interrupted);
+                ended = Err(ProbeStop::Interrupted);
             }
             // One at a time, each handed over before the next is made: the card is busy while content is made, and
             // while answers are looked at.
@@ -354,15 +356,16 @@ impl<'t> Card<'t> {
                 match next_of(self) {
                     // What is under way must be over by then, too.
                     Some(_) if self.is_over(usual * flight.flying()) => {
-                        ended = Err(Stop::Limit);
+                        ended = Err(ProbeStop::Limit);
                         flight.give_back(free);
                     }
                     Some(extent) => {
-                        let Extent { offset, len } = extent;
+                        let CardExtent { offset, len } = extent;
                         let slot = flight.take_off(free, extent, self.now());
                         submitted = true;
                         // What is under way is waited for, whatever became of the next.
-                        if let Err(error) = self.target.submit(&Io { slot, direction, offset, len, content })
+                        if let Err(error) =
+                            self.target.submit(&IoRequest { slot, direction, offset, len, content })
                         {
                             flight.stay(slot);
                             ended = Err(error.into());
@@ -381,7 +384,7 @@ impl<'t> Card<'t> {
             self.done = done;
             // A card that is gone tells so beside the last answers there will be: all of them are heard.
             while completed.is_err() || !submitted || flight.is_full() {
-                let Some(Landed { slot, extent, began, at, result }) = flight.land() else { break };
+                let Some(EndedIo { slot, extent, began, at, result }) = flight.land() else { break };
                 let took = at.saturating_sub(began.max(before));
                 self.clock.stands_at(at);
                 pulse::took(direction, u64::from(extent.len), took);
@@ -407,11 +410,11 @@ impl<'t> Card<'t> {
     /// One I/O by itself, in slot 0: when it ended, and what was wrong with it.
     fn alone(
         &mut self,
-        direction: Direction,
-        content: Content,
-        extent: Extent,
-    ) -> Result<(Nanos, Option<IoError>), Stop> {
-        let io = Io { slot: 0, direction, offset: extent.offset, len: extent.len, content };
+        direction: IoDirection,
+        content: IoContent,
+        extent: CardExtent,
+    ) -> Result<(Nanos, Option<IoError>), ProbeStop> {
+        let io = IoRequest { slot: 0, direction, offset: extent.offset, len: extent.len, content };
         let asked = self.now();
         self.target.submit(&io)?;
         let mut done = Vec::new();
@@ -424,8 +427,8 @@ impl<'t> Card<'t> {
         pulse::took(direction, u64::from(extent.len), at.saturating_sub(asked));
         self.costs.took(direction, u64::from(extent.len), seconds(at.saturating_sub(asked)));
         match done.pop() {
-            Some(Completion { at, result: Err(error), .. }) => Ok((at, Some(io_error(error)?))),
-            Some(Completion { at, .. }) => Ok((at, None)),
+            Some(IoCompletion { at, result: Err(error), .. }) => Ok((at, Some(io_error(error)?))),
+            Some(IoCompletion { at, .. }) => Ok((at, None)),
             None => Ok((self.now(), None)),
         }
     }
@@ -434,10 +437,10 @@ impl<'t> Card<'t> {
     fn at_last(
         &mut self,
         tries: u32,
-        direction: Direction,
-        content: Content,
-        extent: Extent,
-    ) -> Result<Option<IoError>, Stop> {
+        direction: IoDirection,
+        content: IoContent,
+        extent: CardExtent,
+    ) -> Result<Option<IoError>, ProbeStop> {
         let mut failed = None;
         for _ in 0..tries {
             failed = self.alone(direction, content, extent)?.1;
@@ -451,10 +454,10 @@ impl<'t> Card<'t> {
     /// Reads an extent that failed once more; near the end of the card sector by sector. Gives what failed twice.
     fn read_again(
         &mut self,
-        extent: Extent,
+        extent: CardExtent,
         first: IoError,
         bytes: &mut Vec<u8>,
-    ) -> Result<Option<IoError>, Stop> {
+    ) -> Result<Option<IoError>, ProbeStop> {
         let last = self.bytes.saturating_sub(LAST_SECTORS * u64::from(self.sector));
         let at_the_end = extent.end() > last && extent.len > self.sector;
         let unit = if at_the_end { self.sector } else { extent.len };
@@ -471,13 +474,13 @@ impl<'t> Card<'t> {
     /// Reads an extent in requests of `unit` bytes, each up to `tries` times, up to the first that fails.
     fn read_parts(
         &mut self,
-        extent: Extent,
+        extent: CardExtent,
         unit: u32,
         tries: u32,
         bytes: &mut Vec<u8>,
-    ) -> Result<Option<IoError>, Stop> {
+    ) -> Result<Option<IoError>, ProbeStop> {
         for part in extents(extent.offset, extent.end(), unit) {
-            if let Some(io_error) = self.at_last(tries, Direction::Read, Content::Buffer, part)? {
+            if let Some(io_error) = self.at_last(tries, IoDirection::Read, IoContent::Buffer, part)? {
                 return Ok(Some(io_error));
             }
             let slot = self.target.buffer(0)?;
@@ -489,17 +492,17 @@ impl<'t> Card<'t> {
     /// Writes an extent that failed once more. Gives what failed twice.
     fn write_again(
         &mut self,
-        content: Content,
-        extent: Extent,
+        content: IoContent,
+        extent: CardExtent,
         first: IoError,
-    ) -> Result<Option<IoError>, Stop> {
-        let (_, again) = self.alone(Direction::Write, content, extent)?;
+    ) -> Result<Option<IoError>, ProbeStop> {
+        let (_, again) = self.alone(IoDirection::Write, content, extent)?;
         // A buffer's bytes belong to the whole extent.
-        if again.is_none() || extent.len <= SMALL || content == Content::Buffer {
+        if again.is_none() || extent.len <= SMALL || content == IoContent::Buffer {
             return Ok(self.second_try(first, again));
         }
         for part in extents(extent.offset, extent.end(), SMALL) {
-            if let Some(io_error) = self.at_last(SMALL_TRIES, Direction::Write, content, part)? {
+            if let Some(io_error) = self.at_last(SMALL_TRIES, IoDirection::Write, content, part)? {
                 return Ok(self.third_try(first, Some(io_error)));
             }
         }

@@ -10,8 +10,8 @@ pub(super) use cardscope_model::verify::IoError;
 ///
 /// # Errors
 /// If the card is gone, or the target cannot be driven at all.
-pub fn io_error(error: TargetError) -> Result<IoError, Stop> {
-    of_io(error).map_err(Stop::from)
+pub fn io_error(error: TargetError) -> Result<IoError, ProbeStop> {
+    of_io(error).map_err(ProbeStop::from)
 }
 
 /// The same in the target's own words.
@@ -32,7 +32,7 @@ pub(crate) fn of_io(error: TargetError) -> Result<IoError, TargetError> {
 
 /// Why a probe ended before its end.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum Stop {
+pub enum ProbeStop {
     /// The card went away, or cannot be driven.
     #[error(transparent)]
     Target(TargetError),
@@ -56,12 +56,12 @@ pub enum Stop {
     Swapped(String),
 }
 
-impl From<TargetError> for Stop {
+impl From<TargetError> for ProbeStop {
     fn from(error: TargetError) -> Self {
         match error {
-            TargetError::Rationed => Stop::Limit,
-            TargetError::Interrupted => Stop::Interrupted,
-            other => Stop::Target(other),
+            TargetError::Rationed => ProbeStop::Limit,
+            TargetError::Interrupted => ProbeStop::Interrupted,
+            other => ProbeStop::Target(other),
         }
     }
 }

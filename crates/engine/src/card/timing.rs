@@ -1,12 +1,12 @@
 //! What is timed: single I/Os, series of many, a command that needs no flash. An I/O that fails has no time; it is tried
 //! again after what was timed, so that it is known whether it fails twice.
 
-use super::Card;
-use super::extent::Extent;
-use super::stop::{Stop, io_error};
-use crate::content::Content;
+use super::IoDriver;
+use super::extent::CardExtent;
+use super::stop::{ProbeStop, io_error};
+use crate::content::IoContent;
 use crate::pulse;
-use crate::target::{Completion, Direction, Io};
+use crate::target::{IoCompletion, IoDirection, IoRequest};
 use cardscope_model::units::{Nanos, seconds};
 use cardscope_model::verify::IoError;
 use cardscope_sd::nvme::SmartLog;
@@ -19,9 +19,9 @@ const MOST_FAILED: u32 = 64;
 /// After so many in a row that failed twice, failures are counted and not tried again: each try may take a card seconds.
 const MOST_TRIED_AGAIN: u32 = 8;
 
-impl Card<'_> {
+impl IoDriver<'_> {
     /// Makes the card ready for I/Os of up to `block` bytes, `depth` at a time, instead of what it was made for.
-    pub fn shape(&mut self, block: u32, depth: u32) -> Result<(), Stop> {
+    pub fn shape(&mut self, block: u32, depth: u32) -> Result<(), ProbeStop> {
         (self.block, self.depth) = (block, depth);
         self.plan()
     }
@@ -30,13 +30,13 @@ impl Card<'_> {
     /// [`Stop::Limit`] where the time is over ([`Card::end_at`]).
     pub fn time(
         &mut self,
-        direction: Direction,
-        content: Content,
-        extent: Extent,
-    ) -> Result<Option<f64>, Stop> {
+        direction: IoDirection,
+        content: IoContent,
+        extent: CardExtent,
+    ) -> Result<Option<f64>, ProbeStop> {
         self.go_on()?;
         if self.is_over(0) {
-            return Err(Stop::Limit);
+            return Err(ProbeStop::Limit);
         }
         let began = self.now();
         let (ended, failed) = self.alone(direction, content, extent)?;
@@ -56,11 +56,11 @@ impl Card<'_> {
     pub fn stream(
         &mut self,
         until: Option<Nanos>,
-        direction: Direction,
-        content: Content,
-        extents: impl IntoIterator<Item = Extent>,
-        mut each: impl FnMut(Extent, Nanos) -> Result<(), Stop>,
-    ) -> Result<(), Stop> {
+        direction: IoDirection,
+        content: IoContent,
+        extents: impl IntoIterator<Item = CardExtent>,
+        mut each: impl FnMut(CardExtent, Nanos) -> Result<(), ProbeStop>,
+    ) -> Result<(), ProbeStop> {
         let mut extents = extents.into_iter().fuse();
         let failed = Cell::new(0);
         let mut tried = Vec::new();
@@ -92,18 +92,18 @@ impl Card<'_> {
     /// Tries what failed while it was timed once more.
     fn try_again(
         &mut self,
-        direction: Direction,
-        content: Content,
-        extent: Extent,
+        direction: IoDirection,
+        content: IoContent,
+        extent: CardExtent,
         first: IoError,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), ProbeStop> {
         if self.failing >= MOST_TRIED_AGAIN {
             self.counts.failed_once += 1;
             return Ok(());
         }
         let failed = match direction {
-            Direction::Read => self.read_again(extent, first, &mut Vec::new()),
-            Direction::Write => self.write_again(content, extent, first),
+            IoDirection::Read => self.read_again(extent, first, &mut Vec::new()),
+            IoDirection::Write => self.write_again(content, extent, first),
         }?;
         self.failing = failed.map_or(0, |_| self.failing + 1);
         Ok(())
@@ -111,7 +111,7 @@ impl Card<'_> {
 
     /// Times a command that the controller answers without its flash, in seconds; `None` where the target has none, or
     /// it failed.
-    pub fn ping(&mut self) -> Result<Option<f64>, Stop> {
+    pub fn ping(&mut self) -> Result<Option<f64>, ProbeStop> {
         match self.target.ping() {
             Ok(time) => Ok(time.map(seconds)),
             Err(error) if error.is_final() => Err(error.into()),
@@ -131,10 +131,10 @@ impl Card<'_> {
         self.target.health()
     }
 
-    fn count(&mut self, direction: Direction, extent: Extent) {
+    fn count(&mut self, direction: IoDirection, extent: CardExtent) {
         match direction {
-            Direction::Read => self.tally.read += u64::from(extent.len),
-            Direction::Write => self.tally.written += u64::from(extent.len),
+            IoDirection::Read => self.tally.read += u64::from(extent.len),
+            IoDirection::Write => self.tally.written += u64::from(extent.len),
         }
     }
 
@@ -142,28 +142,29 @@ impl Card<'_> {
     /// leaves room for. `None` where it failed.
     pub fn time_among(
         &mut self,
-        direction: Direction,
-        content: Content,
-        others: &[Extent],
-        read: Extent,
-    ) -> Result<Option<f64>, Stop> {
+        direction: IoDirection,
+        content: IoContent,
+        others: &[CardExtent],
+        read: CardExtent,
+    ) -> Result<Option<f64>, ProbeStop> {
         self.go_on()?;
         let room = self.depth.saturating_sub(1) as usize;
         let others = &others[..others.len().min(room)];
-        let beside = (1..).zip(others).map(|(slot, Extent { offset, len })| Io {
+        let beside = (1..).zip(others).map(|(slot, CardExtent { offset, len })| IoRequest {
             slot,
             direction,
             offset: *offset,
             len: *len,
             content,
         });
-        let Extent { offset, len } = read;
-        let alone = Io { slot: 0, direction: Direction::Read, offset, len, content: Content::Buffer };
+        let CardExtent { offset, len } = read;
+        let alone =
+            IoRequest { slot: 0, direction: IoDirection::Read, offset, len, content: IoContent::Buffer };
         let (mut asked, mut under_way, mut ended) = (0, 0, Ok(()));
         for io in beside.chain([alone]) {
             asked = self.now();
             // What is under way is waited for, whatever became of the next.
-            ended = self.target.submit(&io).map_err(Stop::from);
+            ended = self.target.submit(&io).map_err(ProbeStop::from);
             if ended.is_err() {
                 break;
             }
@@ -175,9 +176,9 @@ impl Card<'_> {
             self.target.complete(under_way - done.len(), &mut done)?;
         }
         self.counts.ios += done.len() as u64;
-        for Completion { slot, at, result } in done {
+        for IoCompletion { slot, at, result } in done {
             let (way, extent) = match (slot as usize).checked_sub(1) {
-                None => (Direction::Read, read),
+                None => (IoDirection::Read, read),
                 Some(other) => (direction, *others.get(other).unwrap_or(&read)),
             };
             match result {

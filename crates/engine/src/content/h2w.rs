@@ -40,13 +40,13 @@ const STEPS: [u64; WORDS] = {
 };
 
 /// Makes sectors one after another.
-pub(super) struct Sectors {
+pub(super) struct H2wSectors {
     /// Number of the sector that `words` holds.
     number: u64,
     words: [u64; WORDS],
 }
 
-impl Sectors {
+impl H2wSectors {
     /// Ready to begin anywhere.
     pub(super) fn new(number: u64) -> Self {
         Self { number, words: words(number.wrapping_mul(BLOCK as u64)) }
@@ -99,12 +99,12 @@ impl Sectors {
 }
 
 widest! {
-    fn make(sectors: &mut Sectors, out: &mut [u8; BLOCK]) -> () = Sectors::portable, (sectors, out);
+    fn make(sectors: &mut H2wSectors, out: &mut [u8; BLOCK]) -> () = H2wSectors::portable, (sectors, out);
     "avx2" if "avx2"
 }
 
 widest! {
-    fn same(sectors: &mut Sectors, found: &[u8; BLOCK]) -> bool = Sectors::portable_same, (sectors, found);
+    fn same(sectors: &mut H2wSectors, found: &[u8; BLOCK]) -> bool = H2wSectors::portable_same, (sectors, found);
     "avx2" if "avx2"
 }
 

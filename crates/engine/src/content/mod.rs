@@ -9,7 +9,7 @@ mod stamp;
 #[cfg(test)]
 mod tests;
 
-pub use stamp::{Stamp, read_stamp, read_stamp_header};
+pub use stamp::{SectorStamp, read_stamp, read_stamp_header};
 
 use cardscope_model::random::mix;
 use generator::BLOCK;
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 /// Content of a write, or what a read is expected to find. Saved states of simulated cards number its kinds in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Content {
+pub enum IoContent {
     /// Incompressible bytes that nobody will ask for again. A real target makes them once for each slot and
     /// writes the same ones over and over, as fio and CrystalDiskMark do.
     Noise,
@@ -48,7 +48,7 @@ pub enum Content {
 
 /// What a read found, held against what was expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Match {
+pub enum ContentMatch {
     /// Every byte is as expected.
     Same,
     /// They differ; the first wrong byte's offset within the read.
@@ -61,28 +61,28 @@ const STREAM_KEY: u64 = 0x7374_7265_616d_206b;
 
 /// Makes the bytes that `content` has from byte `offset` of the target on. Of [`Content::Noise`] it makes the one
 /// stream that all noise is cut from; [`Content::Buffer`] is in place already and stays untouched.
-pub fn fill(content: Content, offset: u64, bytes: &mut [u8]) {
+pub fn fill(content: IoContent, offset: u64, bytes: &mut [u8]) {
     match content {
-        Content::Noise => {
+        IoContent::Noise => {
             fill_blocks(offset, bytes, |number, block| generator::block(NOISE_KEY, number, block))
         }
-        Content::Constant(byte) => bytes.fill(byte),
-        Content::Stream { seed } => {
+        IoContent::Constant(byte) => bytes.fill(byte),
+        IoContent::Stream { seed } => {
             let key = mix(seed ^ STREAM_KEY);
             fill_blocks(offset, bytes, |number, block| generator::block(key, number, block));
         }
-        Content::Stamp { salt, generation } => {
-            let keys = stamp::Keys::new(salt, generation);
+        IoContent::Stamp { salt, generation } => {
+            let keys = stamp::StampKeys::new(salt, generation);
             fill_blocks(offset, bytes, |number, block| {
                 stamp::write(&keys, number * BLOCK as u64, block);
             });
         }
-        Content::H2w { base } => {
+        IoContent::H2w { base } => {
             let start = base.wrapping_add(offset);
-            let mut sectors = h2w::Sectors::new(start / BLOCK as u64);
+            let mut sectors = h2w::H2wSectors::new(start / BLOCK as u64);
             fill_blocks(start, bytes, |number, block| sectors.make(number, block));
         }
-        Content::Buffer => {}
+        IoContent::Buffer => {}
     }
 }
 
@@ -95,9 +95,9 @@ pub fn constant(bytes: &[u8]) -> Option<u8> {
 
 /// Holds `bytes`, read from byte `offset` on, against `content`. [`Content::Buffer`] is no expectation: whatever
 /// came is the same as itself.
-pub fn compare(content: Content, offset: u64, bytes: &[u8]) -> Match {
-    if content == Content::Buffer {
-        return Match::Same;
+pub fn compare(content: IoContent, offset: u64, bytes: &[u8]) -> ContentMatch {
+    if content == IoContent::Buffer {
+        return ContentMatch::Same;
     }
     // A buffer that stays in the first-level cache: made and compared at memory speed (C.3).
     let mut expected = [0u8; 16 * BLOCK];
@@ -109,18 +109,18 @@ pub fn compare(content: Content, offset: u64, bytes: &[u8]) -> Match {
         let wanted = &mut expected[..found.len()];
         fill(content, offset + at as u64, wanted);
         if let Some(first) = first_difference(wanted, found) {
-            return Match::DiffersAt((at + first) as u64);
+            return ContentMatch::DiffersAt((at + first) as u64);
         }
         at += found.len();
     }
-    Match::Same
+    ContentMatch::Same
 }
 
 /// How many bytes at the start are as expected, in whole blocks: held against the rule without making a copy. Content
 /// that lies across block borders is left to the caller.
-fn same_blocks(content: Content, offset: u64, bytes: &[u8]) -> usize {
+fn same_blocks(content: IoContent, offset: u64, bytes: &[u8]) -> usize {
     let start = match content {
-        Content::H2w { base } => base.wrapping_add(offset),
+        IoContent::H2w { base } => base.wrapping_add(offset),
         _ => offset,
     };
     if !start.is_multiple_of(BLOCK as u64) {
@@ -128,22 +128,22 @@ fn same_blocks(content: Content, offset: u64, bytes: &[u8]) -> usize {
     }
     let first = start / BLOCK as u64;
     match content {
-        Content::Noise => {
+        IoContent::Noise => {
             leading(first, bytes, |number, block| generator::same(NOISE_KEY, number, &[], block))
         }
-        Content::Stream { seed } => {
+        IoContent::Stream { seed } => {
             let key = mix(seed ^ STREAM_KEY);
             leading(first, bytes, |number, block| generator::same(key, number, &[], block))
         }
-        Content::Stamp { salt, generation } => {
-            let keys = stamp::Keys::new(salt, generation);
+        IoContent::Stamp { salt, generation } => {
+            let keys = stamp::StampKeys::new(salt, generation);
             leading(first, bytes, |number, block| stamp::same(&keys, number * BLOCK as u64, block))
         }
-        Content::H2w { .. } => {
-            let mut sectors = h2w::Sectors::new(first);
+        IoContent::H2w { .. } => {
+            let mut sectors = h2w::H2wSectors::new(first);
             leading(first, bytes, |number, block| sectors.same(number, block))
         }
-        Content::Constant(_) | Content::Buffer => 0,
+        IoContent::Constant(_) | IoContent::Buffer => 0,
     }
 }
 

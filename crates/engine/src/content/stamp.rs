@@ -14,7 +14,7 @@ const STAMP_KEY: u64 = 0x7374_616d_7020_6b65;
 
 /// What a stamped sector says of itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Stamp {
+pub struct SectorStamp {
     /// The byte address that it was written to, a multiple of 512.
     pub address: u64,
     /// Which run wrote it.
@@ -24,25 +24,25 @@ pub struct Stamp {
 }
 
 /// Reads the stamp of a sector (its first 512 bytes). `None` where it holds no stamp, or where one bit of it is wrong.
-pub fn read_stamp(sector: &[u8]) -> Option<Stamp> {
+pub fn read_stamp(sector: &[u8]) -> Option<SectorStamp> {
     let stamp = read_stamp_header(sector)?;
     let mut expected = [0; BLOCK];
-    write(&Keys::new(stamp.salt, stamp.generation), stamp.address, &mut expected);
+    write(&StampKeys::new(stamp.salt, stamp.generation), stamp.address, &mut expected);
     (sector.get(BODY..BLOCK)? == &expected[BODY..]).then_some(stamp)
 }
 
 /// Reads the stamp of a sector by its header alone: tells where a sector came from whose rest was damaged.
-pub fn read_stamp_header(sector: &[u8]) -> Option<Stamp> {
+pub fn read_stamp_header(sector: &[u8]) -> Option<SectorStamp> {
     let word = |at: usize| sector.get(at..at + 8)?.try_into().ok().map(u64::from_le_bytes);
     let (magic, address, salt) = (word(0)?, word(8)?, word(16)?);
     let generation = u32::try_from(word(24)?).ok()?;
-    let valid = magic == MAGIC && word(32)? == Keys::new(salt, generation).checksum(address);
-    valid.then_some(Stamp { address, salt, generation })
+    let valid = magic == MAGIC && word(32)? == StampKeys::new(salt, generation).checksum(address);
+    valid.then_some(SectorStamp { address, salt, generation })
 }
 
 /// What all stamps of one salt and generation have in common, made once for many sectors.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Keys {
+pub(super) struct StampKeys {
     salt: u64,
     generation: u32,
     /// Key of the stream that fills them.
@@ -51,12 +51,12 @@ pub(super) struct Keys {
     begun: u64,
 }
 
-impl Keys {
+impl StampKeys {
     pub(super) fn new(salt: u64, generation: u32) -> Self {
         let body = mix(mix(salt ^ STAMP_KEY).wrapping_add(u64::from(generation)));
         let words = [MAGIC, salt, u64::from(generation)];
         let begun = words.into_iter().fold(STAMP_KEY, |sum, word| mix(sum ^ word));
-        Keys { salt, generation, body, begun }
+        StampKeys { salt, generation, body, begun }
     }
 
     #[inline]
@@ -73,7 +73,7 @@ impl Keys {
 
 /// Writes the stamped sector of an address.
 #[inline]
-pub(super) fn write(keys: &Keys, address: u64, sector: &mut [u8; BLOCK]) {
+pub(super) fn write(keys: &StampKeys, address: u64, sector: &mut [u8; BLOCK]) {
     generator::block(keys.body, address / BLOCK as u64, sector);
     let (words, _) = sector.as_chunks_mut::<8>();
     for (place, word) in words.iter_mut().zip(keys.header(address)) {
@@ -83,6 +83,6 @@ pub(super) fn write(keys: &Keys, address: u64, sector: &mut [u8; BLOCK]) {
 
 /// Whether that is what a sector holds.
 #[inline]
-pub(super) fn same(keys: &Keys, address: u64, sector: &[u8; BLOCK]) -> bool {
+pub(super) fn same(keys: &StampKeys, address: u64, sector: &[u8; BLOCK]) -> bool {
     generator::same(keys.body, address / BLOCK as u64, &keys.header(address), sector)
 }

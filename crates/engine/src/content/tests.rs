@@ -2,19 +2,19 @@ use super::*;
 use proptest::prelude::*;
 use std::collections::HashSet;
 
-fn made(content: Content, offset: u64, len: usize) -> Vec<u8> {
+fn made(content: IoContent, offset: u64, len: usize) -> Vec<u8> {
     let mut bytes = vec![0xee; len];
     fill(content, offset, &mut bytes);
     bytes
 }
 
-fn any_content() -> impl Strategy<Value = Content> {
+fn any_content() -> impl Strategy<Value = IoContent> {
     prop_oneof![
-        Just(Content::Noise),
-        any::<u8>().prop_map(Content::Constant),
-        any::<u64>().prop_map(|seed| Content::Stream { seed }),
-        (any::<u64>(), any::<u32>()).prop_map(|(salt, generation)| Content::Stamp { salt, generation }),
-        any::<u64>().prop_map(|base| Content::H2w { base }),
+        Just(IoContent::Noise),
+        any::<u8>().prop_map(IoContent::Constant),
+        any::<u64>().prop_map(|seed| IoContent::Stream { seed }),
+        (any::<u64>(), any::<u32>()).prop_map(|(salt, generation)| IoContent::Stamp { salt, generation }),
+        any::<u64>().prop_map(|base| IoContent::H2w { base }),
     ]
 }
 
@@ -42,7 +42,7 @@ proptest! {
 
     #[test]
     fn what_was_written_compares_as_the_same(content in any_content(), offset in 0u64..1 << 50, len in 0usize..40_000) {
-        prop_assert_eq!(compare(content, offset, &made(content, offset, len)), Match::Same);
+        prop_assert_eq!(compare(content, offset, &made(content, offset, len)), ContentMatch::Same);
     }
 
     #[test]
@@ -53,39 +53,39 @@ proptest! {
         let mut bytes = made(content, offset, len);
         bytes[at] ^= 1 << bit;
         if let Some(last) = bytes.last_mut() && at + 1 < len { *last ^= 0xff; }
-        prop_assert_eq!(compare(content, offset, &bytes), Match::DiffersAt(at as u64));
+        prop_assert_eq!(compare(content, offset, &bytes), ContentMatch::DiffersAt(at as u64));
     }
 
     #[test]
     fn a_stamp_says_address_salt_and_generation(sector in 0u64..1 << 41, salt: u64, generation: u32) {
         let address = sector * 512;
-        let bytes = made(Content::Stamp { salt, generation }, address, 512);
-        prop_assert_eq!(read_stamp(&bytes), Some(Stamp { address, salt, generation }));
-        prop_assert_eq!(read_stamp_header(&bytes[..40]), Some(Stamp { address, salt, generation }));
+        let bytes = made(IoContent::Stamp { salt, generation }, address, 512);
+        prop_assert_eq!(read_stamp(&bytes), Some(SectorStamp { address, salt, generation }));
+        prop_assert_eq!(read_stamp_header(&bytes[..40]), Some(SectorStamp { address, salt, generation }));
     }
 
     #[test]
     fn a_stamp_of_another_generation_salt_or_place_is_not_the_same(sector in 0u64..1 << 41, salt: u64, generation in 0u32..u32::MAX) {
         let address = sector * 512;
-        let bytes = made(Content::Stamp { salt, generation }, address, 512);
-        prop_assert_ne!(compare(Content::Stamp { salt, generation: generation + 1 }, address, &bytes), Match::Same);
-        prop_assert_ne!(compare(Content::Stamp { salt: salt ^ 1, generation }, address, &bytes), Match::Same);
-        prop_assert_ne!(compare(Content::Stamp { salt, generation }, address + 512, &bytes), Match::Same);
+        let bytes = made(IoContent::Stamp { salt, generation }, address, 512);
+        prop_assert_ne!(compare(IoContent::Stamp { salt, generation: generation + 1 }, address, &bytes), ContentMatch::Same);
+        prop_assert_ne!(compare(IoContent::Stamp { salt: salt ^ 1, generation }, address, &bytes), ContentMatch::Same);
+        prop_assert_ne!(compare(IoContent::Stamp { salt, generation }, address + 512, &bytes), ContentMatch::Same);
     }
 
     #[test]
     fn two_streams_share_no_block(seed: u64, other: u64, sector in 0u64..1 << 41) {
         prop_assume!(seed != other);
         prop_assert_ne!(
-            made(Content::Stream { seed }, sector * 512, 512),
-            made(Content::Stream { seed: other }, sector * 512, 512)
+            made(IoContent::Stream { seed }, sector * 512, 512),
+            made(IoContent::Stream { seed: other }, sector * 512, 512)
         );
     }
 }
 
 #[test]
 fn every_flipped_bit_of_a_stamp_is_seen() {
-    let mut bytes = made(Content::Stamp { salt: 0x5a17, generation: 3 }, 7 * 512, 512);
+    let mut bytes = made(IoContent::Stamp { salt: 0x5a17, generation: 3 }, 7 * 512, 512);
     for bit in 0..512 * 8 {
         bytes[bit / 8] ^= 1 << (bit % 8);
         assert_eq!(read_stamp(&bytes), None, "bit {bit}");
@@ -98,8 +98,8 @@ fn every_flipped_bit_of_a_stamp_is_seen() {
 fn an_empty_foreign_or_short_sector_holds_no_stamp() {
     assert_eq!(read_stamp(&[0; 512]), None);
     assert_eq!(read_stamp(&[0xff; 512]), None);
-    assert_eq!(read_stamp(&made(Content::Stream { seed: 1 }, 0, 512)), None);
-    assert_eq!(read_stamp(&made(Content::Stamp { salt: 1, generation: 1 }, 0, 511)), None);
+    assert_eq!(read_stamp(&made(IoContent::Stream { seed: 1 }, 0, 512)), None);
+    assert_eq!(read_stamp(&made(IoContent::Stamp { salt: 1, generation: 1 }, 0, 511)), None);
     assert_eq!(read_stamp(&[]), None);
 }
 
@@ -107,8 +107,8 @@ fn an_empty_foreign_or_short_sector_holds_no_stamp() {
 fn the_generator_makes_the_same_bytes_on_every_machine_and_in_every_version() {
     // Worked out apart from this code, in Python, from the definitions in `generator`: a card stamped by one
     // version must be read by the next.
-    assert_eq!(made(Content::Stream { seed: 1 }, 0, 16), STREAM_1_AT_0);
-    assert_eq!(made(Content::Stream { seed: 1 }, 512 * 1_000_000_007 + 64, 16), STREAM_1_FAR);
+    assert_eq!(made(IoContent::Stream { seed: 1 }, 0, 16), STREAM_1_AT_0);
+    assert_eq!(made(IoContent::Stream { seed: 1 }, 512 * 1_000_000_007 + 64, 16), STREAM_1_FAR);
 }
 
 /// A sector of an h2w file by its definition: the chain, one step after another.
@@ -120,14 +120,14 @@ fn h2w_sector(offset: u64) -> Vec<u8> {
 #[test]
 fn an_h2w_sector_begins_as_f3write_writes_it() {
     // docs/reference/tools.md#f3-and-h2testw-files; `tests/end_to_end/files.rs` checks the SHA-256 values there.
-    assert_eq!(made(Content::H2w { base: 0 }, 0, 32), GOLDEN_START);
+    assert_eq!(made(IoContent::H2w { base: 0 }, 0, 32), GOLDEN_START);
 }
 
 proptest! {
     #[test]
     fn an_h2w_file_is_the_chain_of_each_sector(number in 1u64..100_000, sector in 0u64..1 << 21, sectors in 1usize..40) {
         let base = (number - 1) * h2w::FILE_BYTES;
-        let found = made(Content::H2w { base }, sector * 512, sectors * 512);
+        let found = made(IoContent::H2w { base }, sector * 512, sectors * 512);
         let expected: Vec<u8> = (0..sectors as u64).flat_map(|n| h2w_sector(base + (sector + n) * 512)).collect();
         prop_assert_eq!(found, expected);
         prop_assert_eq!(h2w::words(base)[0], base);
@@ -147,20 +147,20 @@ fn the_wide_generator_agrees_with_the_portable_one() {
 const MIB: usize = 1 << 20;
 
 #[rstest::rstest]
-#[case(Content::Noise)]
-#[case(Content::Stream { seed: 0 })]
-#[case(Content::Stream { seed: 42 })]
-fn a_mebibyte_repeats_no_16_byte_word(#[case] content: Content) {
+#[case(IoContent::Noise)]
+#[case(IoContent::Stream { seed: 0 })]
+#[case(IoContent::Stream { seed: 42 })]
+fn a_mebibyte_repeats_no_16_byte_word(#[case] content: IoContent) {
     let bytes = made(content, 0, MIB);
     let words: HashSet<&[u8]> = bytes.chunks_exact(16).collect();
     assert_eq!(words.len(), MIB / 16);
 }
 
 #[rstest::rstest]
-#[case(Content::Noise)]
-#[case(Content::Stream { seed: 0 })]
-#[case(Content::Stream { seed: u64::MAX })]
-fn byte_values_are_even_over_a_mebibyte(#[case] content: Content) {
+#[case(IoContent::Noise)]
+#[case(IoContent::Stream { seed: 0 })]
+#[case(IoContent::Stream { seed: u64::MAX })]
+fn byte_values_are_even_over_a_mebibyte(#[case] content: IoContent) {
     let mut counts = [0u32; 256];
     for byte in made(content, 0, MIB) {
         counts[usize::from(byte)] += 1;

@@ -1,10 +1,10 @@
 //! What lies behind a real target, and all that its lanes share: the file or device itself, the clock, the doubts.
 
-use super::handles::Handles;
-use super::holding::Lookout;
+use super::handles::FileHandles;
+use super::holding::OwnershipTimer;
 use super::options::{IoChoice, RealOptions};
 use super::test_file::TestFile;
-use super::transfer::Clock;
+use super::transfer::SharedClock;
 use super::uring;
 use crate::target::TargetError;
 use cardscope_model::caveat::Caveat;
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Where the bytes are.
-pub(super) enum Backing {
+pub(super) enum TargetBacking {
     /// A block device, with the description that claims it for us alone where it is written to.
     Device(OwnedFd),
     /// A file of the user's, with the description that holds its lock.
@@ -23,13 +23,13 @@ pub(super) enum Backing {
 }
 
 /// Shared by the lanes of one target.
-pub(super) struct Shared {
-    pub(super) backing: Backing,
+pub(super) struct LaneBacking {
+    pub(super) backing: TargetBacking,
     /// As the user named it.
     pub(super) name: String,
     /// Whether it is still the object that was agreed to.
-    pub(super) lookout: Lookout,
-    pub(super) clock: Clock,
+    pub(super) lookout: OwnershipTimer,
+    pub(super) clock: SharedClock,
     pub(super) options: RealOptions,
     /// Bytes that I/O may reach: the device, the file, the test area so far.
     limit: AtomicU64,
@@ -39,13 +39,13 @@ pub(super) struct Shared {
     caveats: Mutex<Vec<Caveat>>,
 }
 
-impl Shared {
-    pub(super) fn new(backing: Backing, name: String, limit: u64, options: RealOptions) -> Self {
+impl LaneBacking {
+    pub(super) fn new(backing: TargetBacking, name: String, limit: u64, options: RealOptions) -> Self {
         let shared = Self {
             backing,
             name,
-            lookout: Lookout::new(options.holding.clone(), !options.read_only),
-            clock: Clock::start(),
+            lookout: OwnershipTimer::new(options.holding.clone(), !options.read_only),
+            clock: SharedClock::start(),
             options,
             limit: AtomicU64::new(limit),
             unanswered: Mutex::default(),
@@ -99,7 +99,7 @@ impl Shared {
     }
 
     pub(super) fn is_device(&self) -> bool {
-        matches!(self.backing, Backing::Device(_))
+        matches!(self.backing, TargetBacking::Device(_))
     }
 
     pub(super) fn file_system(&self) -> String {
@@ -107,11 +107,11 @@ impl Shared {
     }
 
     /// Fresh descriptions of the very object that is held, whatever its name leads to by now.
-    pub(super) fn open_handles(&self) -> std::io::Result<Handles> {
+    pub(super) fn open_handles(&self) -> std::io::Result<FileHandles> {
         match &self.backing {
-            Backing::Device(claim) => Handles::of_device(claim.as_fd()),
-            Backing::File(lock) => Handles::beside(lock.as_fd()),
-            Backing::Directory(file) => Handles::beside(file.fd()),
+            TargetBacking::Device(claim) => FileHandles::of_device(claim.as_fd()),
+            TargetBacking::File(lock) => FileHandles::beside(lock.as_fd()),
+            TargetBacking::Directory(file) => FileHandles::beside(file.fd()),
         }
     }
 

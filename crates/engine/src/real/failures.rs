@@ -1,14 +1,14 @@
 //! What the failure of an I/O means, asked of the open descriptor at that moment: one bad place on a card that still
 //! answers, a card that answers nothing, one whose capacity changed, or one that is gone.
 
-use super::backing::Shared;
-use super::handles::Handles;
+use super::backing::LaneBacking;
+use super::handles::FileHandles;
 use super::holding::lost;
-use super::patience::{Call, SLICE};
-use super::slots::Carried;
+use super::patience::{HangingCall, SLICE};
+use super::slots::SlotIo;
 use super::test_file::room;
 use crate::buffer::AlignedBuffer;
-use crate::pending::Wait;
+use crate::pending::PendingWait;
 use crate::target::TargetError;
 use rustix::fs::{SeekFrom, seek};
 use rustix::io::{Errno, pread, retry_on_intr};
@@ -24,7 +24,7 @@ const TRIED_FOR: Duration = Duration::from_secs(5);
 
 /// What happened to an I/O.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Failure {
+pub(super) enum IoFailure {
     /// The kernel said so.
     Errno(Errno),
     /// It moved nothing: the medium ends there.
@@ -33,7 +33,7 @@ pub(super) enum Failure {
 
 /// What an error number says of the whole card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Meaning {
+enum ErrorMeaning {
     /// There is no card or no reader any more.
     Gone,
     /// No room in a file system.
@@ -48,8 +48,8 @@ enum Meaning {
 
 /// The kernel's block layer gives each way to fail its own number (`blk_errors` in block/blk-core.c); FUSE and NBD servers
 /// choose theirs.
-fn meaning(failure: Failure) -> Meaning {
-    let Failure::Errno(errno) = failure else { return Meaning::Refused };
+fn meaning(failure: IoFailure) -> ErrorMeaning {
+    let IoFailure::Errno(errno) = failure else { return ErrorMeaning::Refused };
     match errno {
         // The device is offline or was removed (ENODEV, ENXIO), has no medium; a FUSE server is dead (ENOTCONN) or was
         // aborted (ECONNABORTED), a connection is closed, a network file system forgot the file.
@@ -60,25 +60,25 @@ fn meaning(failure: Failure) -> Meaning {
         | Errno::CONNABORTED
         | Errno::CONNRESET
         | Errno::SHUTDOWN
-        | Errno::STALE => Meaning::Gone,
-        Errno::NOSPC | Errno::DQUOT => Meaning::Full,
-        Errno::FBIG => Meaning::TooLong,
+        | Errno::STALE => ErrorMeaning::Gone,
+        Errno::NOSPC | Errno::DQUOT => ErrorMeaning::Full,
+        Errno::FBIG => ErrorMeaning::TooLong,
         // An error of the path (EIO, a link that fails), no answer in time.
-        Errno::IO | Errno::TIMEDOUT | Errno::TIME | Errno::NOLINK => Meaning::Unknown,
+        Errno::IO | Errno::TIMEDOUT | Errno::TIME | Errno::NOLINK => ErrorMeaning::Unknown,
         // The card says what is wrong: its medium (ENODATA), its protection or a check sum (EILSEQ, EBADMSG), a command that
         // it does not take (EREMOTEIO, EOVERFLOW, EINVAL), no writing (EPERM, EROFS).
-        _ => Meaning::Refused,
+        _ => ErrorMeaning::Refused,
     }
 }
 
 /// Tells the failure of an I/O.
 #[cold]
 pub(super) fn of_io(
-    shared: &Shared,
-    handles: &Handles,
+    shared: &LaneBacking,
+    handles: &FileHandles,
     sector: u32,
-    io: Carried,
-    failure: Failure,
+    io: SlotIo,
+    failure: IoFailure,
 ) -> TargetError {
     let (offset, len) = (io.offset + u64::from(io.done), u64::from(io.len - io.done));
     of_call(shared, handles, sector, io.operation(), (offset, len), failure)
@@ -87,32 +87,32 @@ pub(super) fn of_io(
 /// Tells the failure of any operation on a range, given by its first byte and its length.
 #[cold]
 pub(super) fn of_call(
-    shared: &Shared,
-    handles: &Handles,
+    shared: &LaneBacking,
+    handles: &FileHandles,
     sector: u32,
     operation: &'static str,
     (offset, len): (u64, u64),
-    failure: Failure,
+    failure: IoFailure,
 ) -> TargetError {
     if let Err(change) = shared.lookout.present() {
         return lost(&shared.name, change, operation, offset);
     }
     let (reason, errno) = match failure {
-        Failure::Errno(errno) => (cardscope_files::in_words(&errno.into()), errno.raw_os_error()),
-        Failure::End => ("the medium ends there".to_owned(), 0),
+        IoFailure::Errno(errno) => (cardscope_files::in_words(&errno.into()), errno.raw_os_error()),
+        IoFailure::End => ("the medium ends there".to_owned(), 0),
     };
     match meaning(failure) {
-        Meaning::Gone => TargetError::Gone { operation, offset, reason },
-        Meaning::Full if !shared.is_device() => {
+        ErrorMeaning::Gone => TargetError::Gone { operation, offset, reason },
+        ErrorMeaning::Full if !shared.is_device() => {
             let what = format!("the {operation} at {offset} of the test file");
             TargetError::NoSpace { what, needed: len, available: room(handles.any()) }
         }
         // Nothing of the card: what the file may hold ends here.
-        Meaning::TooLong if !shared.is_device() => TargetError::Setup {
+        ErrorMeaning::TooLong if !shared.is_device() => TargetError::Setup {
             what: format!("{operation} of {len} bytes at {offset} of {}", shared.name),
             reason,
         },
-        Meaning::Unknown if !still_answers(shared, handles, sector) => {
+        ErrorMeaning::Unknown if !still_answers(shared, handles, sector) => {
             TargetError::Silent { operation, offset, reason }
         }
         // An empty slot fails before the kernel knows of it, and what answers by now may be the next card.
@@ -124,7 +124,7 @@ pub(super) fn of_call(
 }
 
 /// True where the device or file still gives some of its bytes, so that an error was one place's and not the whole card's.
-fn still_answers(shared: &Shared, handles: &Handles, sector: u32) -> bool {
+fn still_answers(shared: &LaneBacking, handles: &FileHandles, sector: u32) -> bool {
     let fd = handles.get(handles.has_direct()).and_then(|fd| fd.try_clone_to_owned());
     let Ok(fd) = fd else { return false };
     // A file that grows has nothing yet behind its end, and an empty one nothing that could tell.
@@ -133,9 +133,13 @@ fn still_answers(shared: &Shared, handles: &Handles, sector: u32) -> bool {
         return true;
     }
     let options = &shared.options;
-    let what = Wait::Call(format!("a read that shows whether {} still answers", shared.name).into());
-    let call =
-        Call { what, operation: "read", interrupt: &options.interrupt, limit: Some(options.io_timeout()) };
+    let what = PendingWait::Call(format!("a read that shows whether {} still answers", shared.name).into());
+    let call = HangingCall {
+        what,
+        operation: "read",
+        interrupt: &options.interrupt,
+        limit: Some(options.io_timeout()),
+    };
     match call.wait(move || gives_some(fd.as_fd(), sectors, sector)) {
         Ok(answers) => answers,
         // Who asks to stop does not wait for it.
@@ -186,22 +190,22 @@ mod tests {
     fn error_numbers_mean_what_the_kernel_means_by_them() {
         let all = [
             (
-                Meaning::Gone,
+                ErrorMeaning::Gone,
                 &[libc::ENODEV, libc::ENXIO, libc::ENOMEDIUM, libc::ENOTCONN, libc::ECONNABORTED][..],
             ),
-            (Meaning::Full, &[libc::ENOSPC, libc::EDQUOT]),
-            (Meaning::TooLong, &[libc::EFBIG]),
-            (Meaning::Unknown, &[libc::EIO, libc::ETIMEDOUT, libc::ENOLINK]),
+            (ErrorMeaning::Full, &[libc::ENOSPC, libc::EDQUOT]),
+            (ErrorMeaning::TooLong, &[libc::EFBIG]),
+            (ErrorMeaning::Unknown, &[libc::EIO, libc::ETIMEDOUT, libc::ENOLINK]),
             (
-                Meaning::Refused,
+                ErrorMeaning::Refused,
                 &[libc::EREMOTEIO, libc::EILSEQ, libc::ENODATA, libc::EBADMSG, libc::EOVERFLOW, libc::EROFS],
             ),
         ];
         for (wanted, numbers) in all {
             for number in numbers {
-                assert_eq!(meaning(Failure::Errno(Errno::from_raw_os_error(*number))), wanted, "{number}");
+                assert_eq!(meaning(IoFailure::Errno(Errno::from_raw_os_error(*number))), wanted, "{number}");
             }
         }
-        assert_eq!(meaning(Failure::End), Meaning::Refused);
+        assert_eq!(meaning(IoFailure::End), ErrorMeaning::Refused);
     }
 }

@@ -8,7 +8,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 /// How the path that the first description does not have can be had.
-enum Other {
+enum OtherPath {
     /// By a second description.
     Open(OwnedFd),
     /// By switching the flag of the first: we were handed a device that we may not open ourselves (UDisks2).
@@ -18,19 +18,19 @@ enum Other {
 }
 
 /// Both paths to one file or device.
-pub(super) struct Handles {
+pub(super) struct FileHandles {
     first: OwnedFd,
     first_is_direct: bool,
-    other: Other,
+    other: OtherPath,
 }
 
-impl Handles {
+impl FileHandles {
     pub(super) fn new(first: OwnedFd) -> io::Result<Self> {
         let first_is_direct = fcntl_getfl(&first)?.contains(OFlags::DIRECT);
         let other = match open_again(first.as_fd(), !first_is_direct) {
-            Ok(fd) => Other::Open(fd),
-            Err(Errno::INVAL) => Other::None,
-            Err(_) => Other::Switch,
+            Ok(fd) => OtherPath::Open(fd),
+            Err(Errno::INVAL) => OtherPath::None,
+            Err(_) => OtherPath::Switch,
         };
         Ok(Self { first, first_is_direct, other })
     }
@@ -50,15 +50,15 @@ impl Handles {
 
     pub(super) fn try_clone(&self) -> io::Result<Self> {
         let other = match &self.other {
-            Other::Open(fd) => Other::Open(fd.try_clone()?),
-            Other::Switch => Other::Switch,
-            Other::None => Other::None,
+            OtherPath::Open(fd) => OtherPath::Open(fd.try_clone()?),
+            OtherPath::Switch => OtherPath::Switch,
+            OtherPath::None => OtherPath::None,
         };
         Ok(Self { first: self.first.try_clone()?, first_is_direct: self.first_is_direct, other })
     }
 
     pub(super) fn has_direct(&self) -> bool {
-        self.first_is_direct || !matches!(self.other, Other::None)
+        self.first_is_direct || !matches!(self.other, OtherPath::None)
     }
 
     /// Direct I/O turned out not to work.
@@ -67,14 +67,14 @@ impl Handles {
             let _ = switch(self.first.as_fd(), false);
             self.first_is_direct = false;
         }
-        self.other = Other::None;
+        self.other = OtherPath::None;
     }
 
     /// The description for one path; the page cache's where there is no direct one.
     pub(super) fn get(&self, direct: bool) -> io::Result<BorrowedFd<'_>> {
         match &self.other {
-            Other::Open(other) if direct != self.first_is_direct => Ok(other.as_fd()),
-            Other::Switch => {
+            OtherPath::Open(other) if direct != self.first_is_direct => Ok(other.as_fd()),
+            OtherPath::Switch => {
                 switch(self.first.as_fd(), direct)?;
                 Ok(self.first.as_fd())
             }

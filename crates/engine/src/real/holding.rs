@@ -6,10 +6,10 @@
 //! once more, since only such a write can hide that the file was cut. After an I/O failed it asks twice, the second time once
 //! something could be read again (`failures`). What was found changed stays so: nothing more is written through this target.
 
-use super::patience::Call;
-use crate::interrupt::Interrupt;
-use crate::pending::Wait;
-use crate::target::{Change, TargetError};
+use super::patience::HangingCall;
+use crate::interrupt::InterruptFlag;
+use crate::pending::PendingWait;
+use crate::target::{ObjectChange, TargetError};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,38 +25,38 @@ const EVERY: Duration = Duration::from_secs(1);
 const STACK: usize = 128 << 10;
 
 /// The object that a target has open, as whoever opened it knows it again.
-pub trait Holding: Send + Sync {
+pub trait OwnershipCheck: Send + Sync {
     /// Whether it is still there, the same, and as large as it was. Asked when an I/O failed or found something else than
     /// was written.
-    fn present(&self) -> Result<(), Change>;
+    fn present(&self) -> Result<(), ObjectChange>;
 
     /// Whether it may still be written to: present, and used by nobody else.
-    fn may_write(&self) -> Result<(), Change>;
+    fn may_write(&self) -> Result<(), ObjectChange>;
 }
 
 /// Looks in time; shared by all lanes of a target.
-pub(super) struct Lookout {
-    watched: Option<Arc<Watched>>,
+pub(super) struct OwnershipTimer {
+    watched: Option<Arc<OwnershipState>>,
     /// Its end is that of the thread that looks.
     _going_on: Option<Sender<()>>,
 }
 
-struct Watched {
-    holding: Arc<dyn Holding>,
+struct OwnershipState {
+    holding: Arc<dyn OwnershipCheck>,
     born: Instant,
     /// When the last look ended, in milliseconds since; 0 before the first.
     looked: AtomicU64,
     stopped: AtomicBool,
     /// What was found changed, once `stopped` is set.
-    change: Mutex<Option<Change>>,
+    change: Mutex<Option<ObjectChange>>,
 }
 
-impl Lookout {
+impl OwnershipTimer {
     /// Looks from time to time where something is going to be written.
-    pub(super) fn new(holding: Option<Arc<dyn Holding>>, writes: bool) -> Self {
+    pub(super) fn new(holding: Option<Arc<dyn OwnershipCheck>>, writes: bool) -> Self {
         let watched = holding.map(|holding| {
             let (born, looked, stopped) = (Instant::now(), AtomicU64::new(0), AtomicBool::new(false));
-            Arc::new(Watched { holding, born, looked, stopped, change: Mutex::default() })
+            Arc::new(OwnershipState { holding, born, looked, stopped, change: Mutex::default() })
         });
         let going_on = watched.as_ref().filter(|_| writes).and_then(|watched| watch(Arc::clone(watched)));
         Self { watched, _going_on: going_on }
@@ -65,7 +65,7 @@ impl Lookout {
     /// Looks, unless somebody did within `fresh`. A file system that hangs keeps nobody from ending the test.
     pub(super) fn look(
         &self,
-        interrupt: &Interrupt,
+        interrupt: &InterruptFlag,
         limit: Duration,
         fresh: Duration,
     ) -> Result<(), TargetError> {
@@ -73,7 +73,8 @@ impl Lookout {
             Some(watched) if !watched.looked_within(fresh) => {
                 let watched = Arc::clone(watched);
                 let limit = Some(limit);
-                Call { what: Wait::Look, operation: "check", interrupt, limit }.wait(move || watched.look())
+                HangingCall { what: PendingWait::Look, operation: "check", interrupt, limit }
+                    .wait(move || watched.look())
             }
             _ => Ok(()),
         }
@@ -81,7 +82,7 @@ impl Lookout {
 
     /// Asked before each write: what was found by now.
     #[inline]
-    pub(super) fn may_write(&self) -> Result<(), Change> {
+    pub(super) fn may_write(&self) -> Result<(), ObjectChange> {
         match &self.watched {
             Some(watched) if watched.stopped.load(Ordering::Relaxed) => watched.change(),
             _ => Ok(()),
@@ -89,19 +90,22 @@ impl Lookout {
     }
 
     /// Whether an I/O that failed, or data that differ, may be laid at the card's door.
-    pub(super) fn present(&self) -> Result<(), Change> {
+    pub(super) fn present(&self) -> Result<(), ObjectChange> {
         self.watched.as_ref().map_or(Ok(()), |watched| watched.find(|holding| holding.present()))
     }
 }
 
-impl Watched {
+impl OwnershipState {
     fn look(&self) {
         let _ = self.find(|holding| holding.may_write());
         self.looked.store(self.age() + 1, Ordering::Relaxed);
     }
 
     /// What was found before, else what is found now. One looks, the others wait for what it finds.
-    fn find(&self, looked: impl Fn(&dyn Holding) -> Result<(), Change>) -> Result<(), Change> {
+    fn find(
+        &self,
+        looked: impl Fn(&dyn OwnershipCheck) -> Result<(), ObjectChange>,
+    ) -> Result<(), ObjectChange> {
         let mut change = self.change.lock().unwrap_or_else(PoisonError::into_inner);
         if change.is_none() {
             *change = looked(self.holding.as_ref()).err();
@@ -120,13 +124,13 @@ impl Watched {
     }
 
     #[cold]
-    fn change(&self) -> Result<(), Change> {
+    fn change(&self) -> Result<(), ObjectChange> {
         self.change.lock().unwrap_or_else(PoisonError::into_inner).clone().map_or(Ok(()), Err)
     }
 }
 
 /// A thread that looks until what it gives is dropped. Where none is to be had, each stage still begins with a look.
-fn watch(watched: Arc<Watched>) -> Option<Sender<()>> {
+fn watch(watched: Arc<OwnershipState>) -> Option<Sender<()>> {
     let (going_on, ended) = channel();
     let thread = std::thread::Builder::new().name("cardscope-watch".into()).stack_size(STACK);
     let looking = move || {
@@ -139,9 +143,9 @@ fn watch(watched: Arc<Watched>) -> Option<Sender<()>> {
 
 /// As an error of the operation that met it.
 #[cold]
-pub(super) fn lost(name: &str, change: Change, operation: &'static str, offset: u64) -> TargetError {
+pub(super) fn lost(name: &str, change: ObjectChange, operation: &'static str, offset: u64) -> TargetError {
     match change {
-        Change::Gone(reason) => TargetError::Gone { operation, offset, reason },
+        ObjectChange::Gone(reason) => TargetError::Gone { operation, offset, reason },
         change => TargetError::Changed { name: name.to_owned(), change },
     }
 }
@@ -156,35 +160,35 @@ mod tests {
     #[derive(Default)]
     struct Counting(AtomicU32);
 
-    impl Holding for Counting {
-        fn present(&self) -> Result<(), Change> {
+    impl OwnershipCheck for Counting {
+        fn present(&self) -> Result<(), ObjectChange> {
             Ok(())
         }
 
-        fn may_write(&self) -> Result<(), Change> {
+        fn may_write(&self) -> Result<(), ObjectChange> {
             match self.0.fetch_add(1, Ordering::Relaxed) {
                 0 | 1 => Ok(()),
-                _ => Err(Change::InUse("mounted".into())),
+                _ => Err(ObjectChange::InUse("mounted".into())),
             }
         }
     }
 
-    fn lookout(writes: bool) -> (Arc<Counting>, Lookout) {
+    fn lookout(writes: bool) -> (Arc<Counting>, OwnershipTimer) {
         let counting = Arc::new(Counting::default());
-        let holding: Arc<dyn Holding> = counting.clone();
-        (counting, Lookout::new(Some(holding), writes))
+        let holding: Arc<dyn OwnershipCheck> = counting.clone();
+        (counting, OwnershipTimer::new(Some(holding), writes))
     }
 
     #[test]
     fn what_was_found_stays() {
         let (counting, lookout) = lookout(false);
-        let look = || lookout.look(&Interrupt::default(), IO_TIMEOUT, Duration::ZERO).unwrap();
+        let look = || lookout.look(&InterruptFlag::default(), IO_TIMEOUT, Duration::ZERO).unwrap();
         look();
         look();
-        lookout.look(&Interrupt::default(), IO_TIMEOUT, Duration::from_secs(3600)).unwrap();
+        lookout.look(&InterruptFlag::default(), IO_TIMEOUT, Duration::from_secs(3600)).unwrap();
         assert_eq!(lookout.may_write(), Ok(()));
         look();
-        assert_eq!(lookout.may_write(), Err(Change::InUse("mounted".into())));
+        assert_eq!(lookout.may_write(), Err(ObjectChange::InUse("mounted".into())));
         look();
         lookout.may_write().unwrap_err();
         assert_eq!(counting.0.load(Ordering::Relaxed), 3, "nobody is asked any more");

@@ -4,15 +4,15 @@
 //! Operations are queued, and one call hands them over, waits a while and brings back what has ended. A backend knows
 //! file descriptors and memory, nothing of files, devices or caveats.
 
-use super::backing::Shared;
-use super::failures::Failure;
+use super::backing::LaneBacking;
+use super::failures::IoFailure;
 use super::patience::{SLICE, no_answer};
-use super::psync::{Mover, Pool};
-use super::slots::{Carried, Slots};
-use super::transfer::{Ended, Op};
-use super::uring::Uring;
-use crate::pending::{Wait, Waiting, waiting};
-use crate::target::{Io, Plan, TargetError};
+use super::psync::{TransferContext, WorkerPool};
+use super::slots::{IoSlots, SlotIo};
+use super::transfer::{EndedTransfer, TransferOp};
+use super::uring::UringBackend;
+use crate::pending::{PendingWait, WaitGuard, waiting};
+use crate::target::{IoRequest, LanePlan, TargetError};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::units::Nanos;
 use rustix::io::Errno;
@@ -22,25 +22,25 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The path of the bytes into the kernel.
-enum Backend {
+enum IoBackend {
     /// By io_uring.
-    Uring(Box<Uring>),
+    Uring(Box<UringBackend>),
     /// By pread and pwrite on the caller's thread, one at a time: a wait does not end before the I/O does, however long
     /// that takes.
-    Inline(Mover),
+    Inline(TransferContext),
     /// By pread and pwrite on as many threads as I/Os may be in flight.
-    Pool(Pool),
+    Pool(WorkerPool),
 }
 
-impl Backend {
+impl IoBackend {
     /// Hands over what is not sent yet, waits until `want` have ended or `patience` is over, appends all that have ended.
     #[inline]
     fn wait(
         &mut self,
-        unsent: &mut Vec<Op>,
+        unsent: &mut Vec<TransferOp>,
         want: usize,
         patience: Duration,
-        ended: &mut Vec<Ended>,
+        ended: &mut Vec<EndedTransfer>,
     ) -> Result<(), TargetError> {
         match self {
             Self::Uring(ring) => return ring.wait(unsent, want, patience, ended),
@@ -52,35 +52,35 @@ impl Backend {
 }
 
 /// Slots and backend of one plan.
-pub(super) struct Lane {
-    pub(super) plan: Plan,
+pub(super) struct RealLane {
+    pub(super) plan: LanePlan,
     /// Queued and not handed over yet.
-    unsent: Vec<Op>,
+    unsent: Vec<TransferOp>,
     /// Before the slots: it must let go of their memory first.
-    backend: Backend,
-    pub(super) slots: Slots,
-    ended: Vec<Ended>,
+    backend: IoBackend,
+    pub(super) slots: IoSlots,
+    ended: Vec<EndedTransfer>,
     target: Arc<str>,
     /// Since when nothing has ended, told to whoever asks what is waited for.
-    silence: Option<(Instant, Waiting)>,
+    silence: Option<(Instant, WaitGuard)>,
 }
 
 /// An I/O that is over.
-pub(super) struct Over {
+pub(super) struct FinishedIo {
     pub(super) slot: u32,
     pub(super) at: Nanos,
-    pub(super) carried: Option<Carried>,
-    pub(super) failure: Option<Failure>,
+    pub(super) carried: Option<SlotIo>,
+    pub(super) failure: Option<IoFailure>,
 }
 
-impl Lane {
+impl RealLane {
     pub(super) fn new(
-        plan: &Plan,
+        plan: &LanePlan,
         file: BorrowedFd<'_>,
-        shared: &Shared,
+        shared: &LaneBacking,
         target: &str,
     ) -> Result<Self, TargetError> {
-        let slots = Slots::new(plan)?;
+        let slots = IoSlots::new(plan)?;
         if slots.shared() {
             let shared_bytes = slots.stride() as u64;
             shared.remember(Caveat::SharedBuffers { depth: plan.depth, shared_bytes });
@@ -95,7 +95,7 @@ impl Lane {
     }
 
     #[inline]
-    pub(super) fn submit(&mut self, io: &Io) -> Result<(), TargetError> {
+    pub(super) fn submit(&mut self, io: &IoRequest) -> Result<(), TargetError> {
         let op = self.slots.take(io)?;
         self.unsent.push(op);
         Ok(())
@@ -110,12 +110,12 @@ impl Lane {
     pub(super) fn complete(
         &mut self,
         at_least: usize,
-        shared: &Shared,
-        mut over: impl FnMut(Over),
+        shared: &LaneBacking,
+        mut over: impl FnMut(FinishedIo),
     ) -> Result<(), TargetError> {
         let mut missing = at_least.min(self.slots.busy());
         loop {
-            if missing > 0 && matches!(self.backend, Backend::Inline(_)) {
+            if missing > 0 && matches!(self.backend, IoBackend::Inline(_)) {
                 self.note_silence();
             }
             self.backend.wait(&mut self.unsent, missing, SLICE, &mut self.ended)?;
@@ -141,7 +141,7 @@ impl Lane {
     ///
     /// # Errors
     /// [`TargetError::Silent`] where nothing has ended for `limit`; the rest stays in flight.
-    pub(super) fn drain(&mut self, limit: Duration) -> Result<Option<(Carried, Failure)>, TargetError> {
+    pub(super) fn drain(&mut self, limit: Duration) -> Result<Option<(SlotIo, IoFailure)>, TargetError> {
         let mut failed = None;
         for op in self.unsent.drain(..) {
             self.slots.free(op.slot);
@@ -157,7 +157,8 @@ impl Lane {
                 if let Err(errno) = ended.moved
                     && !matches!(errno, Errno::INTR | Errno::AGAIN)
                 {
-                    failed = self.slots.carried(ended.slot).map(|io| (io, Failure::Errno(errno))).or(failed);
+                    failed =
+                        self.slots.carried(ended.slot).map(|io| (io, IoFailure::Errno(errno))).or(failed);
                 }
             }
         }
@@ -167,12 +168,12 @@ impl Lane {
     /// Says which I/O is waited for, unless it is said already.
     #[cold]
     fn note_silence(&mut self) {
-        let (None, Some(Carried { direction, offset, len, .. })) = (&self.silence, self.slots.first_busy())
+        let (None, Some(SlotIo { direction, offset, len, .. })) = (&self.silence, self.slots.first_busy())
         else {
             return;
         };
         let target = Arc::clone(&self.target);
-        self.silence = Some((Instant::now(), waiting(Wait::Io { direction, offset, len, target })));
+        self.silence = Some((Instant::now(), waiting(PendingWait::Io { direction, offset, len, target })));
     }
 
     /// Nothing ended in a slice of waiting; an error once that has lasted for `limit`.
@@ -189,44 +190,53 @@ impl Lane {
 
     /// `None` where the I/O goes on.
     #[inline]
-    fn settle(&mut self, ended: Ended) -> Option<Over> {
+    fn settle(&mut self, ended: EndedTransfer) -> Option<FinishedIo> {
         let failure = match ended.moved {
-            Ok(0) => Some(Failure::End),
+            Ok(0) => Some(IoFailure::End),
             Ok(bytes) => return self.go_on(ended, bytes),
             Err(Errno::INTR | Errno::AGAIN) if !self.slots.is_stuck(ended.slot) => {
                 return self.go_on(ended, 0);
             }
-            Err(errno) => Some(Failure::Errno(errno)),
+            Err(errno) => Some(IoFailure::Errno(errno)),
         };
         self.slots.free(ended.slot);
-        Some(Over { slot: ended.slot, at: ended.at, carried: self.slots.carried(ended.slot), failure })
+        Some(FinishedIo { slot: ended.slot, at: ended.at, carried: self.slots.carried(ended.slot), failure })
     }
 
     #[inline]
-    fn go_on(&mut self, ended: Ended, bytes: u32) -> Option<Over> {
+    fn go_on(&mut self, ended: EndedTransfer, bytes: u32) -> Option<FinishedIo> {
         if let Some(rest) = self.slots.moved(ended.slot, bytes) {
             self.unsent.push(rest);
             return None;
         }
         self.slots.free(ended.slot);
-        Some(Over { slot: ended.slot, at: ended.at, carried: None, failure: None })
+        Some(FinishedIo { slot: ended.slot, at: ended.at, carried: None, failure: None })
     }
 }
 
 /// io_uring where it can be had, else preads; the doubts that follow are remembered.
-fn backend(plan: &Plan, file: BorrowedFd<'_>, shared: &Shared, slots: &Slots) -> io::Result<Backend> {
+fn backend(
+    plan: &LanePlan,
+    file: BorrowedFd<'_>,
+    shared: &LaneBacking,
+    slots: &IoSlots,
+) -> io::Result<IoBackend> {
     let memory = || Arc::clone(slots.memory());
     if shared.uses_uring() {
-        match Uring::new(file, memory(), slots.stride(), plan.depth, shared.clock) {
+        match UringBackend::new(file, memory(), slots.stride(), plan.depth, shared.clock) {
             Ok(ring) => {
                 if let Some(errno) = ring.refused_buffers() {
                     shared.remember(Caveat::NoRegisteredBuffers { reason: errno.to_string() });
                 }
-                return Ok(Backend::Uring(Box::new(ring)));
+                return Ok(IoBackend::Uring(Box::new(ring)));
             }
             Err(error) => shared.give_up_uring(&error),
         }
     }
-    let mover = Mover::new(file, memory(), shared.clock)?;
-    Ok(if plan.depth == 1 { Backend::Inline(mover) } else { Backend::Pool(Pool::new(mover, plan.depth)?) })
+    let mover = TransferContext::new(file, memory(), shared.clock)?;
+    Ok(if plan.depth == 1 {
+        IoBackend::Inline(mover)
+    } else {
+        IoBackend::Pool(WorkerPool::new(mover, plan.depth)?)
+    })
 }

@@ -18,24 +18,26 @@ mod transfer;
 mod upkeep;
 mod uring;
 
-pub use holding::Holding;
+pub use holding::OwnershipCheck;
 pub use options::{
     BlockDevice, HealthSource, IO_VARIABLE, IoChoice, PingSource, RealOptions, TemperatureSource,
 };
 pub use patience::lock;
 
-use crate::content::{Content, Match, compare};
-use crate::pending::{Wait, must_restore, waiting};
-use crate::target::{Completion, Direction, Io, Plan, Region, Target, TargetError, TargetInfo, place_area};
-use backing::{Backing, Shared};
+use crate::content::{ContentMatch, IoContent, compare};
+use crate::pending::{PendingWait, must_restore, waiting};
+use crate::target::{
+    IoCompletion, IoDirection, IoRequest, LanePlan, Target, TargetError, TargetInfo, TargetRegion, place_area,
+};
+use backing::{LaneBacking, TargetBacking};
 use cardscope_model::caveat::Caveat;
-use cardscope_model::recipe::Path;
+use cardscope_model::recipe::KernelPath;
 use cardscope_model::units::Nanos;
 use cardscope_sd::nvme::SmartLog;
-use failures::Failure;
-use handles::Handles;
+use failures::IoFailure;
+use handles::FileHandles;
 use holding::lost;
-use lane::{Lane, Over};
+use lane::{FinishedIo, RealLane};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -48,10 +50,10 @@ pub fn io_uring_allowed() -> std::io::Result<()> {
 /// [`RealTarget::directory`]; further lanes come from [`Target::lane`].
 pub struct RealTarget {
     /// First: I/O ends before descriptors close and the test file is removed.
-    lane: Option<Lane>,
+    lane: Option<RealLane>,
     info: TargetInfo,
-    handles: Handles,
-    shared: Arc<Shared>,
+    handles: FileHandles,
+    shared: Arc<LaneBacking>,
 }
 
 impl std::fmt::Debug for RealTarget {
@@ -61,21 +63,21 @@ impl std::fmt::Debug for RealTarget {
 }
 
 impl RealTarget {
-    fn planned(&mut self) -> Result<&mut Lane, TargetError> {
+    fn planned(&mut self) -> Result<&mut RealLane, TargetError> {
         let unplanned = "a lane is planned before its first I/O";
         let name = &self.info.name;
         self.lane.as_mut().ok_or_else(|| TargetError::setup(format!("using {name}"), unplanned))
     }
 
-    fn make_lane(&mut self, plan: &Plan) -> Result<(), TargetError> {
+    fn make_lane(&mut self, plan: &LanePlan) -> Result<(), TargetError> {
         // First of all: the memory that may be locked is scarce.
         self.lane = None;
-        let direct = plan.path == Path::Direct;
+        let direct = plan.path == KernelPath::Direct;
         if direct && !self.handles.has_direct() {
             self.shared.remember(Caveat::NoDirectIo { file_system: self.shared.file_system() });
         }
         let file = self.handles.get(direct).map_err(|e| self.cannot("switching direct I/O on or off", &e))?;
-        self.lane = Some(Lane::new(plan, file, &self.shared, &self.info.name)?);
+        self.lane = Some(RealLane::new(plan, file, &self.shared, &self.info.name)?);
         self.info.io_path = self.shared.io_path();
         Ok(())
     }
@@ -98,9 +100,14 @@ impl RealTarget {
         TargetError::setup(format!("{what} for {}", self.info.name), error)
     }
 
-    fn call_failed(&self, operation: &'static str, range: Region, errno: rustix::io::Errno) -> TargetError {
+    fn call_failed(
+        &self,
+        operation: &'static str,
+        range: TargetRegion,
+        errno: rustix::io::Errno,
+    ) -> TargetError {
         let (range, sector) = ((range.start, range.len), self.info.sector);
-        failures::of_call(&self.shared, &self.handles, sector, operation, range, Failure::Errno(errno))
+        failures::of_call(&self.shared, &self.handles, sector, operation, range, IoFailure::Errno(errno))
     }
 
     /// Looks whether it is still what was agreed to, unless that was looked at within `fresh`.
@@ -116,8 +123,8 @@ impl RealTarget {
         looked.map_err(|change| lost(&self.shared.name, change, operation, offset))
     }
 
-    fn everything(&self) -> Region {
-        Region { start: 0, len: self.shared.limit() }
+    fn everything(&self) -> TargetRegion {
+        TargetRegion { start: 0, len: self.shared.limit() }
     }
 }
 
@@ -143,7 +150,7 @@ impl Target for RealTarget {
         self.shared.clock.now()
     }
 
-    fn plan(&mut self, plan: &Plan) -> Result<(), TargetError> {
+    fn plan(&mut self, plan: &LanePlan) -> Result<(), TargetError> {
         let same = self.lane.as_ref().is_some_and(|lane| lane.plan == *plan);
         self.look(if same { holding::FRESH } else { Duration::ZERO })?;
         self.drain()?;
@@ -151,11 +158,11 @@ impl Target for RealTarget {
     }
 
     #[inline]
-    fn submit(&mut self, io: &Io) -> Result<(), TargetError> {
+    fn submit(&mut self, io: &IoRequest) -> Result<(), TargetError> {
         let limit = self.shared.limit();
         let end = io.offset.checked_add(u64::from(io.len)).filter(|end| *end <= limit);
         let Some(end) = end else { return Err(beyond(&self.info, io, limit)) };
-        if io.direction == Direction::Write {
+        if io.direction == IoDirection::Write {
             if end == limit && !self.shared.is_device() {
                 self.look(Duration::ZERO)?;
             }
@@ -164,12 +171,12 @@ impl Target for RealTarget {
         self.planned()?.submit(io)
     }
 
-    fn complete(&mut self, at_least: usize, done: &mut Vec<Completion>) -> Result<(), TargetError> {
+    fn complete(&mut self, at_least: usize, done: &mut Vec<IoCompletion>) -> Result<(), TargetError> {
         let Self { lane: Some(lane), shared, handles, info, .. } = self else {
             return self.planned().map(drop);
         };
         let mut gone = None;
-        lane.complete(at_least, shared, |Over { slot, at, carried, failure }| {
+        lane.complete(at_least, shared, |FinishedIo { slot, at, carried, failure }| {
             let result = match (failure, carried, &gone) {
                 // What is gone is gone for all: to look again would take as long again.
                 (Some(_), _, Some(gone)) => Err(TargetError::clone(gone)),
@@ -179,25 +186,25 @@ impl Target for RealTarget {
                 _ => Ok(()),
             };
             gone = gone.take().or(result.as_ref().err().filter(|error| error.is_final()).cloned());
-            done.push(Completion { slot, at, result });
+            done.push(IoCompletion { slot, at, result });
         })?;
         gone.map_or(Ok(()), Err)
     }
 
     fn flush(&mut self) -> Result<(), TargetError> {
         // Through the page cache it takes as long as what is held back there takes to be written.
-        let direct = self.lane.as_ref().is_none_or(|lane| lane.plan.path == Path::Direct);
+        let direct = self.lane.as_ref().is_none_or(|lane| lane.plan.path == KernelPath::Direct);
         let options = &self.shared.options;
         let limit = direct.then(|| options.io_timeout());
         upkeep::flush(self.handles.any(), &self.info.name, &options.interrupt, limit)?
             .map_err(|errno| self.call_failed("flush", self.everything(), errno))
     }
 
-    fn discard(&mut self, range: Region) -> Result<(), TargetError> {
+    fn discard(&mut self, range: TargetRegion) -> Result<(), TargetError> {
         use rustix::io::Errno;
         self.look(holding::FRESH)?;
         self.may_write("discard", range.start)?;
-        let _waiting = waiting(Wait::Call(format!("a discard of {}", self.info.name).into()));
+        let _waiting = waiting(PendingWait::Call(format!("a discard of {}", self.info.name).into()));
         match upkeep::discard(self.handles.any(), &self.shared.backing, range) {
             Ok(()) => Ok(()),
             Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOTTY) => {
@@ -218,10 +225,10 @@ impl Target for RealTarget {
         }
     }
 
-    fn area(&mut self, bytes: u64) -> Result<Region, TargetError> {
+    fn area(&mut self, bytes: u64) -> Result<TargetRegion, TargetError> {
         let sector = u64::from(self.info.sector);
         let bytes = bytes.checked_next_multiple_of(sector).unwrap_or(u64::MAX / sector * sector);
-        if let Backing::Directory(file) = &self.shared.backing
+        if let TargetBacking::Directory(file) = &self.shared.backing
             && bytes > self.shared.limit()
         {
             file.grow(bytes, &self.shared.options.interrupt)?;
@@ -230,7 +237,7 @@ impl Target for RealTarget {
         }
         match self.info.whole_card {
             true => place_area(self.shared.limit(), bytes),
-            false if bytes <= self.shared.limit() => Ok(Region { start: 0, len: bytes }),
+            false if bytes <= self.shared.limit() => Ok(TargetRegion { start: 0, len: bytes }),
             false => Err(TargetError::NoSpace {
                 what: format!("the test area on {}", self.info.name),
                 needed: bytes,
@@ -252,7 +259,7 @@ impl Target for RealTarget {
         let Some(ping) = &self.shared.options.ping else { return Ok(None) };
         match ping() {
             Ok(took) => Ok(Some(u64::try_from(took.as_nanos()).unwrap_or(Nanos::MAX))),
-            Err(errno) => Err(self.call_failed("ping", Region { start: 0, len: 0 }, errno)),
+            Err(errno) => Err(self.call_failed("ping", TargetRegion { start: 0, len: 0 }, errno)),
         }
     }
 
@@ -274,8 +281,8 @@ impl Target for RealTarget {
         self.planned()?.slots.bytes(slot)
     }
 
-    fn compare(&mut self, slot: u32, expected: Content) -> Result<Match, TargetError> {
-        if matches!(expected, Content::Noise | Content::Buffer) {
+    fn compare(&mut self, slot: u32, expected: IoContent) -> Result<ContentMatch, TargetError> {
+        if matches!(expected, IoContent::Noise | IoContent::Buffer) {
             return Err(TargetError::Unsupported("noise and buffers leave no rule to compare with".into()));
         }
         let slots = &mut self.planned()?.slots;
@@ -283,7 +290,7 @@ impl Target for RealTarget {
             .carried(slot)
             .ok_or_else(|| TargetError::Unsupported(format!("slot {slot} has read nothing")))?;
         let found = compare(expected, carried.offset, &slots.bytes(slot)?[..carried.len as usize]);
-        if found != Match::Same {
+        if found != ContentMatch::Same {
             // A file that was cut reads as zeros, a device that shrank as anything: that is not the card's doing.
             let present = self.shared.lookout.present();
             present.map_err(|change| lost(&self.shared.name, change, "read", carried.offset))?;
@@ -297,7 +304,7 @@ impl Target for RealTarget {
 }
 
 #[cold]
-fn beyond(info: &TargetInfo, io: &Io, limit: u64) -> TargetError {
+fn beyond(info: &TargetInfo, io: &IoRequest, limit: u64) -> TargetError {
     let what = format!("submitting {} bytes at {} to {}", io.len, io.offset, info.name);
     TargetError::setup(what, format!("its size is {limit} bytes"))
 }

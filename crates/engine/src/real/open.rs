@@ -2,14 +2,14 @@
 //! whether direct I/O works there, and opening it once more. Files come open: whoever opened them knows which they are,
 //! whatever stands under their names by now.
 
-use super::backing::{Backing, Shared};
+use super::backing::{LaneBacking, TargetBacking};
 use super::holding::lost;
 use super::options::{BlockDevice, RealOptions};
 use super::test_file::{TestFile, setup_error};
 use super::{RealTarget, TargetInfo, upkeep};
-use crate::pending::{Wait, waiting};
+use crate::pending::{PendingWait, waiting};
 use crate::target::{Target, TargetError};
-use cardscope_files::Folder;
+use cardscope_files::ResolvedFolder;
 use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate, fstat};
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -22,7 +22,14 @@ impl RealTarget {
     /// A block device that was opened exclusively, after its guards let it pass.
     pub fn device(device: BlockDevice, options: RealOptions) -> Result<Self, TargetError> {
         let BlockDevice { fd, bytes, sector, name } = device;
-        Self::assemble(Backing::Device(fd), name, (bytes, bytes), sector.max(LEAST_SECTOR), true, options)
+        Self::assemble(
+            TargetBacking::Device(fd),
+            name,
+            (bytes, bytes),
+            sector.max(LEAST_SECTOR),
+            true,
+            options,
+        )
     }
 
     /// A plain file of the user's that is open and locked, tested in place: its size stays, its content does not. It is
@@ -31,7 +38,7 @@ impl RealTarget {
         let found = fstat(&file).map_err(|errno| setup_error(name, errno))?;
         let bytes = found.st_size as u64 / u64::from(LEAST_SECTOR) * u64::from(LEAST_SECTOR);
         let whole_card = options.whole_card;
-        Self::on_file(Backing::File(file), name, (bytes, bytes), whole_card, options)
+        Self::on_file(TargetBacking::File(file), name, (bytes, bytes), whole_card, options)
     }
 
     /// A test file made in `directory`. It is removed when the last lane is dropped; those of crashed runs are
@@ -39,11 +46,11 @@ impl RealTarget {
     ///
     /// # Errors
     /// [`TargetError::Setup`] if the directory cannot be written to, or another Cardscope is testing there.
-    pub fn directory(directory: Folder, options: RealOptions) -> Result<Self, TargetError> {
+    pub fn directory(directory: ResolvedFolder, options: RealOptions) -> Result<Self, TargetError> {
         let name = directory.path().to_owned();
         let file = TestFile::create(directory)?;
         let room = file.room();
-        Self::on_file(Backing::Directory(file), &name, (room, 0), false, options)
+        Self::on_file(TargetBacking::Directory(file), &name, (room, 0), false, options)
     }
 
     /// A file that was just made, empty and open for reading and writing, which may grow to `bytes` bytes. It is as long
@@ -57,17 +64,17 @@ impl RealTarget {
         // Blocks in one piece where the file system can promise them; its length still follows what is written, so
         // that a crash leaves no zeros behind that nobody wrote.
         let _ = fallocate(&file, FallocateFlags::KEEP_SIZE, 0, bytes);
-        Self::on_file(Backing::File(file), path, (bytes, bytes), false, options)
+        Self::on_file(TargetBacking::File(file), path, (bytes, bytes), false, options)
     }
 
     /// A plain file that is open for reading only. What a write to it would do is fail. `path` is its name in messages.
     pub fn existing_file(file: OwnedFd, path: &Path, options: RealOptions) -> Result<Self, TargetError> {
         let bytes = fstat(&file).map_err(|errno| setup_error(path, errno))?.st_size as u64;
-        Self::on_file(Backing::File(file), path, (bytes, bytes), false, options)
+        Self::on_file(TargetBacking::File(file), path, (bytes, bytes), false, options)
     }
 
     fn on_file(
-        backing: Backing,
+        backing: TargetBacking,
         path: &Path,
         (bytes, limit): (u64, u64),
         whole_card: bool,
@@ -77,7 +84,7 @@ impl RealTarget {
     }
 
     fn assemble(
-        backing: Backing,
+        backing: TargetBacking,
         name: String,
         (bytes, limit): (u64, u64),
         sector: u32,
@@ -85,7 +92,7 @@ impl RealTarget {
         options: RealOptions,
     ) -> Result<Self, TargetError> {
         let file_system = options.file_system.clone();
-        let shared = Shared::new(backing, name.clone(), limit, options);
+        let shared = LaneBacking::new(backing, name.clone(), limit, options);
         let handles = shared.open_handles().map_err(|e| cannot_open(&name, &e))?;
         let info = TargetInfo { name, bytes, sector, io_path: shared.io_path(), file_system, whole_card };
         let mut target = Self { lane: None, info, handles, shared: Arc::new(shared) };
@@ -113,7 +120,7 @@ impl RealTarget {
     pub(super) fn open_again(&mut self) -> Result<(), TargetError> {
         self.drain()?;
         self.flush()?;
-        let _waiting = waiting(Wait::Call(format!("the reopening of {}", self.info.name).into()));
+        let _waiting = waiting(PendingWait::Call(format!("the reopening of {}", self.info.name).into()));
         let plan = self.lane.take().map(|lane| lane.plan);
         let _ = fadvise(self.handles.any(), 0, None, Advice::DontNeed);
         if self.shared.is_device() {

@@ -1,8 +1,8 @@
 //! What a caller says about a real target that the target cannot find out itself.
 
-use super::holding::Holding;
+use super::holding::OwnershipCheck;
 use super::patience::IO_TIMEOUT;
-use crate::interrupt::Interrupt;
+use crate::interrupt::InterruptFlag;
 use cardscope_sd::nvme::SmartLog;
 use rustix::io::Errno;
 use std::os::fd::OwnedFd;
@@ -56,9 +56,9 @@ pub struct RealOptions {
     /// The card's SMART log, where it has one.
     pub health: Option<HealthSource>,
     /// Raised when the user asks to stop.
-    pub interrupt: Interrupt,
+    pub interrupt: InterruptFlag,
     /// Knows the object that is open again, and whether it may still be written to; without it nobody is asked.
-    pub holding: Option<Arc<dyn Holding>>,
+    pub holding: Option<Arc<dyn OwnershipCheck>>,
     /// True where a plain file stands for a whole card: a simulated one served as a file, or an image.
     pub whole_card: bool,
     /// True where nothing is going to be written: the device or file is open for reading only.

@@ -1,7 +1,7 @@
 //! Waiting: for a system call that may take minutes on a slow card, without keeping Ctrl-C waiting; for a lock.
 
-use crate::interrupt::Interrupt;
-use crate::pending::{Wait, must_restore, waiting};
+use crate::interrupt::InterruptFlag;
+use crate::pending::{PendingWait, must_restore, waiting};
 use crate::target::TargetError;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -40,17 +40,17 @@ pub fn lock(file: impl AsFd) -> bool {
 }
 
 /// A call that may hang with the card.
-pub(super) struct Call<'a> {
+pub(super) struct HangingCall<'a> {
     /// What is waited for, in words.
-    pub(super) what: Wait,
+    pub(super) what: PendingWait,
     /// The same as errors name it.
     pub(super) operation: &'static str,
-    pub(super) interrupt: &'a Interrupt,
+    pub(super) interrupt: &'a InterruptFlag,
     /// How long it may take; `None` where it has work to do that nobody knows the length of.
     pub(super) limit: Option<Duration>,
 }
 
-impl Call<'_> {
+impl HangingCall<'_> {
     /// Carries out `call` on a thread of its own. When the interrupt is raised meanwhile and no data of the card has to be
     /// restored, it is left to finish alone; so is one that the card does not answer.
     ///
@@ -61,7 +61,7 @@ impl Call<'_> {
         self,
         call: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, TargetError> {
-        let Call { what, operation, interrupt, limit } = self;
+        let HangingCall { what, operation, interrupt, limit } = self;
         let already = interrupt.raised();
         let started = Instant::now();
         let _waiting = waiting(what);

@@ -1,9 +1,9 @@
 //! I/O by pread and pwrite, for kernels and sandboxes that refuse io_uring: alone on the caller's thread at queue
 //! depth 1 ([`Mover`]), else by one thread for each I/O in flight, so that the card sees the depth that the test asks for.
 
-use super::transfer::{Clock, Ended, Op};
+use super::transfer::{EndedTransfer, SharedClock, TransferOp};
 use crate::buffer::AlignedBuffer;
-use crate::target::Direction;
+use crate::target::IoDirection;
 use rustix::io::{Errno, ReadWriteFlags, pread, pwrite, pwritev2};
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
@@ -16,60 +16,64 @@ use std::time::Duration;
 const WORKER_STACK: usize = 64 << 10;
 
 /// What a transfer needs, shared by all who make them.
-pub(super) struct Mover {
+pub(super) struct TransferContext {
     file: OwnedFd,
     memory: Arc<AlignedBuffer>,
-    clock: Clock,
+    clock: SharedClock,
 }
 
-impl Mover {
-    pub(super) fn new(file: BorrowedFd<'_>, memory: Arc<AlignedBuffer>, clock: Clock) -> io::Result<Self> {
+impl TransferContext {
+    pub(super) fn new(
+        file: BorrowedFd<'_>,
+        memory: Arc<AlignedBuffer>,
+        clock: SharedClock,
+    ) -> io::Result<Self> {
         Ok(Self { file: file.try_clone_to_owned()?, memory, clock })
     }
 
-    pub(super) fn carry_out(&self, op: &Op) -> Ended {
+    pub(super) fn carry_out(&self, op: &TransferOp) -> EndedTransfer {
         let moved = self.transfer(op).map(|bytes| bytes as u32);
-        Ended { slot: op.slot, at: self.clock.now(), moved }
+        EndedTransfer { slot: op.slot, at: self.clock.now(), moved }
     }
 
-    fn transfer(&self, op: &Op) -> Result<usize, Errno> {
+    fn transfer(&self, op: &TransferOp) -> Result<usize, Errno> {
         // SAFETY: the slot is busy until this operation has been reported, so nobody else has its memory.
         let bytes = unsafe { self.memory.slice(op.at, op.len as usize) };
         match op.direction {
-            Direction::Read => pread(&self.file, bytes, op.offset),
-            Direction::Write if op.sync => {
+            IoDirection::Read => pread(&self.file, bytes, op.offset),
+            IoDirection::Write if op.sync => {
                 pwritev2(&self.file, &[IoSlice::new(bytes)], op.offset, ReadWriteFlags::DSYNC)
             }
-            Direction::Write => pwrite(&self.file, bytes, op.offset),
+            IoDirection::Write => pwrite(&self.file, bytes, op.offset),
         }
     }
 }
 
 /// Deeper queues: `depth` threads.
-pub(super) struct Pool {
-    shared: Arc<Shared>,
+pub(super) struct WorkerPool {
+    shared: Arc<PoolShared>,
     workers: Vec<JoinHandle<()>>,
 }
 
-struct Shared {
-    mover: Mover,
-    state: Mutex<State>,
+struct PoolShared {
+    mover: TransferContext,
+    state: Mutex<PoolState>,
     work: Condvar,
     ended: Condvar,
 }
 
 #[derive(Default)]
-struct State {
-    queue: VecDeque<Op>,
-    ended: Vec<Ended>,
+struct PoolState {
+    queue: VecDeque<TransferOp>,
+    ended: Vec<EndedTransfer>,
     /// Taken from the queue and not yet ended.
     under_way: usize,
     stop: bool,
 }
 
-impl Shared {
+impl PoolShared {
     /// No worker panics with the lock held; were it so, the state would still be whole.
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, PoolState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -91,17 +95,25 @@ impl Shared {
     }
 
     /// Waits until `enough`, at most for `patience`.
-    fn wait_until(&self, patience: Duration, enough: impl Fn(&State) -> bool) -> MutexGuard<'_, State> {
+    fn wait_until(
+        &self,
+        patience: Duration,
+        enough: impl Fn(&PoolState) -> bool,
+    ) -> MutexGuard<'_, PoolState> {
         let guard = self.lock();
         let waited = self.ended.wait_timeout_while(guard, patience, |state| !enough(state));
         waited.unwrap_or_else(PoisonError::into_inner).0
     }
 }
 
-impl Pool {
-    pub(super) fn new(mover: Mover, depth: u32) -> io::Result<Self> {
-        let shared =
-            Arc::new(Shared { mover, state: Mutex::default(), work: Condvar::new(), ended: Condvar::new() });
+impl WorkerPool {
+    pub(super) fn new(mover: TransferContext, depth: u32) -> io::Result<Self> {
+        let shared = Arc::new(PoolShared {
+            mover,
+            state: Mutex::default(),
+            work: Condvar::new(),
+            ended: Condvar::new(),
+        });
         let mut pool = Self { shared, workers: Vec::new() };
         for _ in 0..depth {
             let shared = Arc::clone(&pool.shared);
@@ -111,7 +123,13 @@ impl Pool {
         Ok(pool)
     }
 
-    pub(super) fn wait(&self, unsent: &mut Vec<Op>, want: usize, patience: Duration, ended: &mut Vec<Ended>) {
+    pub(super) fn wait(
+        &self,
+        unsent: &mut Vec<TransferOp>,
+        want: usize,
+        patience: Duration,
+        ended: &mut Vec<EndedTransfer>,
+    ) {
         if !unsent.is_empty() {
             self.shared.lock().queue.extend(&*unsent);
             match unsent.len() {
@@ -125,7 +143,7 @@ impl Pool {
     }
 }
 
-impl Drop for Pool {
+impl Drop for WorkerPool {
     fn drop(&mut self) {
         self.shared.lock().stop = true;
         self.shared.work.notify_all();

@@ -3,10 +3,10 @@
 //! Content of a write is made here, before the clock of an I/O starts where that is possible: noise and constants
 //! once for each slot, streams and stamps for each write.
 
-use super::transfer::Op;
+use super::transfer::TransferOp;
 use crate::buffer::{AlignedBuffer, PAGE};
-use crate::content::{Content, fill};
-use crate::target::{Direction, Io, Plan, TargetError};
+use crate::content::{IoContent, fill};
+use crate::target::{IoDirection, IoRequest, LanePlan, TargetError};
 use std::sync::Arc;
 
 /// More memory than this is taken only where the plan needs each slot's data kept apart: the smallest boards that
@@ -21,8 +21,8 @@ const MOST_TRIES: u32 = 1000;
 
 /// The I/O that a slot carries or carried last.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Carried {
-    pub(super) direction: Direction,
+pub(super) struct SlotIo {
+    pub(super) direction: IoDirection,
     pub(super) offset: u64,
     pub(super) len: u32,
     /// Bytes moved so far.
@@ -31,28 +31,28 @@ pub(super) struct Carried {
     stalled: u32,
 }
 
-impl Carried {
+impl SlotIo {
     /// Its name in errors.
     pub(super) fn operation(&self) -> &'static str {
         match self.direction {
-            Direction::Read => "read",
-            Direction::Write => "write",
+            IoDirection::Read => "read",
+            IoDirection::Write => "write",
         }
     }
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Slot {
+struct IoSlot {
     busy: bool,
     /// What its memory is known to hold, noise or a constant; `None` for anything else.
-    holds: Option<Content>,
-    carried: Option<Carried>,
+    holds: Option<IoContent>,
+    carried: Option<SlotIo>,
 }
 
 /// All slots of one plan.
-pub(super) struct Slots {
+pub(super) struct IoSlots {
     memory: Arc<AlignedBuffer>,
-    slots: Vec<Slot>,
+    slots: Vec<IoSlot>,
     block: usize,
     stride: usize,
     shared: bool,
@@ -63,8 +63,8 @@ pub(super) struct Slots {
     writing: usize,
 }
 
-impl Slots {
-    pub(super) fn new(plan: &Plan) -> Result<Self, TargetError> {
+impl IoSlots {
+    pub(super) fn new(plan: &LanePlan) -> Result<Self, TargetError> {
         if plan.depth == 0 || plan.block == 0 || plan.block > LONGEST {
             let what = format!("planning {} I/Os of {} bytes in flight", plan.depth, plan.block);
             return Err(TargetError::setup(
@@ -78,7 +78,7 @@ impl Slots {
         // Shared memory is two blocks: reads must not spoil what the writes beside them send.
         let blocks = if shared { 2 } else { plan.depth as usize };
         let memory = Arc::new(AlignedBuffer::new(stride.saturating_mul(blocks))?);
-        let slot = Slot { busy: false, holds: Some(Content::Constant(0)), carried: None };
+        let slot = IoSlot { busy: false, holds: Some(IoContent::Constant(0)), carried: None };
         Ok(Self {
             memory,
             slots: vec![slot; plan.depth as usize],
@@ -111,13 +111,13 @@ impl Slots {
     }
 
     /// The I/O of the first slot that has one under way.
-    pub(super) fn first_busy(&self) -> Option<Carried> {
+    pub(super) fn first_busy(&self) -> Option<SlotIo> {
         self.slots.iter().find(|slot| slot.busy).and_then(|slot| slot.carried)
     }
 
     /// Takes an I/O into its slot and prepares the slot's memory.
     #[inline]
-    pub(super) fn take(&mut self, io: &Io) -> Result<Op, TargetError> {
+    pub(super) fn take(&mut self, io: &IoRequest) -> Result<TransferOp, TargetError> {
         let index = io.slot as usize;
         let free = self.slots.get(index).is_some_and(|slot| !slot.busy);
         if !free || io.len as usize > self.block || io.len == 0 {
@@ -129,18 +129,18 @@ impl Slots {
         let at = self.backing(index, io.direction);
         match io.direction {
             // Reads into shared memory stay clear of what is written.
-            Direction::Read if self.shared => {}
-            Direction::Read => self.slots[index].holds = None,
-            Direction::Write => self.prepare(index, at, io)?,
+            IoDirection::Read if self.shared => {}
+            IoDirection::Read => self.slots[index].holds = None,
+            IoDirection::Write => self.prepare(index, at, io)?,
         }
         let slot = &mut self.slots[index];
         slot.busy = true;
         slot.carried =
-            Some(Carried { direction: io.direction, offset: io.offset, len: io.len, done: 0, stalled: 0 });
+            Some(SlotIo { direction: io.direction, offset: io.offset, len: io.len, done: 0, stalled: 0 });
         self.busy += 1;
-        self.writing += usize::from(io.direction == Direction::Write);
-        let sync = self.sync_each && io.direction == Direction::Write;
-        Ok(Op { slot: io.slot, direction: io.direction, offset: io.offset, at, len: io.len, sync })
+        self.writing += usize::from(io.direction == IoDirection::Write);
+        let sync = self.sync_each && io.direction == IoDirection::Write;
+        Ok(TransferOp { slot: io.slot, direction: io.direction, offset: io.offset, at, len: io.len, sync })
     }
 
     /// True where a transfer that is to be tried again was tried often enough.
@@ -155,7 +155,7 @@ impl Slots {
 
     /// Counts what a transfer moved. Gives the rest of the I/O where it was short, `None` where it is complete.
     #[inline]
-    pub(super) fn moved(&mut self, slot: u32, bytes: u32) -> Option<Op> {
+    pub(super) fn moved(&mut self, slot: u32, bytes: u32) -> Option<TransferOp> {
         let carried = self.slots[slot as usize].carried.as_mut()?;
         carried.done = carried.done.saturating_add(bytes);
         if carried.done >= carried.len {
@@ -164,10 +164,10 @@ impl Slots {
         if bytes > 0 {
             carried.stalled = 0;
         }
-        let Carried { direction, offset, len, done, .. } = *carried;
+        let SlotIo { direction, offset, len, done, .. } = *carried;
         let at = self.backing(slot as usize, direction) + done as usize;
-        let sync = self.sync_each && direction == Direction::Write;
-        Some(Op { slot, direction, offset: offset + u64::from(done), at, len: len - done, sync })
+        let sync = self.sync_each && direction == IoDirection::Write;
+        Some(TransferOp { slot, direction, offset: offset + u64::from(done), at, len: len - done, sync })
     }
 
     /// The slot carries nothing any more.
@@ -176,11 +176,11 @@ impl Slots {
         let slot = &mut self.slots[slot as usize];
         if std::mem::take(&mut slot.busy) {
             self.busy -= 1;
-            self.writing -= usize::from(slot.carried.is_some_and(|c| c.direction == Direction::Write));
+            self.writing -= usize::from(slot.carried.is_some_and(|c| c.direction == IoDirection::Write));
         }
     }
 
-    pub(super) fn carried(&self, slot: u32) -> Option<Carried> {
+    pub(super) fn carried(&self, slot: u32) -> Option<SlotIo> {
         self.slots.get(slot as usize).and_then(|slot| slot.carried)
     }
 
@@ -189,7 +189,7 @@ impl Slots {
         if !self.own {
             return Err(TargetError::Unsupported("looking at data needs a plan with own_buffers".into()));
         }
-        let at = self.backing(slot as usize, Direction::Read);
+        let at = self.backing(slot as usize, IoDirection::Read);
         match self.slots.get_mut(slot as usize) {
             Some(slot) if !slot.busy => slot.holds = None,
             _ => {
@@ -204,17 +204,17 @@ impl Slots {
 
     /// First byte of the memory that an I/O of this slot uses.
     #[inline]
-    fn backing(&self, slot: usize, direction: Direction) -> usize {
+    fn backing(&self, slot: usize, direction: IoDirection) -> usize {
         match (self.shared, direction) {
             (false, _) => slot * self.stride,
-            (true, Direction::Write) => 0,
-            (true, Direction::Read) => self.stride,
+            (true, IoDirection::Write) => 0,
+            (true, IoDirection::Read) => self.stride,
         }
     }
 
     /// Makes a write's content, where it does not stand there already.
-    fn prepare(&mut self, slot: usize, at: usize, io: &Io) -> Result<(), TargetError> {
-        let lasting = matches!(io.content, Content::Noise | Content::Constant(_));
+    fn prepare(&mut self, slot: usize, at: usize, io: &IoRequest) -> Result<(), TargetError> {
+        let lasting = matches!(io.content, IoContent::Noise | IoContent::Constant(_));
         let wanted = lasting.then_some(io.content);
         // Shared memory has one state, that of the first slot, and others may be sending it.
         let owner = if self.shared { 0 } else { slot };
@@ -224,7 +224,7 @@ impl Slots {
         if self.shared && (!lasting || self.writing > 0) {
             return Err(misuse(io, "content that differs between I/Os is planned with own_buffers"));
         }
-        if io.content == Content::Buffer && !self.own {
+        if io.content == IoContent::Buffer && !self.own {
             return Err(misuse(io, "content from the slot's buffer is planned with own_buffers"));
         }
         self.slots[owner].holds = wanted;
@@ -238,7 +238,7 @@ impl Slots {
 
 /// A caller's mistake, worded so that it is found.
 #[cold]
-fn misuse(io: &Io, rule: &str) -> TargetError {
+fn misuse(io: &IoRequest, rule: &str) -> TargetError {
     let what = format!("submitting {} bytes at {} in slot {}", io.len, io.offset, io.slot);
     TargetError::setup(what, format!("a submitted I/O must keep the rule that {rule}"))
 }

@@ -4,11 +4,11 @@
 //! leftover. It is found by name, known as ours by its owner, and removed while the name leads to the very file that was
 //! looked at.
 
-use super::patience::{self, Call};
-use crate::interrupt::Interrupt;
-use crate::pending::{Owing, Wait, owing};
+use super::patience::{self, HangingCall};
+use crate::interrupt::InterruptFlag;
+use crate::pending::{CleanupGuard, PendingWait, owing};
 use crate::target::TargetError;
-use cardscope_files::{Folder, Identity, Use};
+use cardscope_files::{FileIdentity, FileUse, ResolvedFolder};
 use cardscope_model::units::MIB;
 use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock, fstat, fstatvfs, fsync, ftruncate};
 use rustix::io::Errno;
@@ -32,16 +32,16 @@ const PREFIX: &str = ".cardscope-test-";
 pub(super) struct TestFile {
     file: File,
     /// It is removed, whatever ends the test.
-    _owing: Owing,
+    _owing: CleanupGuard,
     name: OsString,
-    directory: Folder,
+    directory: ResolvedFolder,
     /// Held, where the file system can lock directories, so that of two starting at once one gets through.
     _lock: OwnedFd,
 }
 
 impl TestFile {
     /// Makes a test file in `directory` and removes those of crashed runs.
-    pub(super) fn create(directory: Folder) -> Result<Self, TargetError> {
+    pub(super) fn create(directory: ResolvedFolder) -> Result<Self, TargetError> {
         let lock = directory.readable().map_err(|errno| setup_error(directory.path(), errno))?;
         if !patience::lock(&lock) {
             return Err(in_use(directory.path()));
@@ -76,7 +76,7 @@ impl TestFile {
     }
 
     /// Makes the file `wanted` bytes long, with all of its blocks where the file system can reserve them.
-    pub(super) fn grow(&self, wanted: u64, interrupt: &Interrupt) -> Result<(), TargetError> {
+    pub(super) fn grow(&self, wanted: u64, interrupt: &InterruptFlag) -> Result<(), TargetError> {
         let current = fstat(&self.file).map_err(|e| setup_error(&self.path(), e))?.st_size as u64;
         let no_space = |needed, available| TargetError::NoSpace {
             what: format!("the test file {}", self.path().display()),
@@ -102,15 +102,16 @@ impl TestFile {
         }
         // What growing wrote must not go on into the first measurement.
         let file = self.file.try_clone().map_err(|e| io_setup(&self.path(), &e))?;
-        let what = Wait::Call(format!("a flush of {}", self.path().display()).into());
-        let flushed = Call { what, operation: "flush", interrupt, limit: None }.wait(move || fsync(file))?;
+        let what = PendingWait::Call(format!("a flush of {}", self.path().display()).into());
+        let flushed =
+            HangingCall { what, operation: "flush", interrupt, limit: None }.wait(move || fsync(file))?;
         flushed.map_err(|e| setup_error(&self.path(), e))
     }
 }
 
 impl Drop for TestFile {
     fn drop(&mut self) {
-        if let Ok(made) = Identity::of(&self.file) {
+        if let Ok(made) = FileIdentity::of(&self.file) {
             let _ = self.directory.remove(&self.name, made);
         }
     }
@@ -160,17 +161,17 @@ fn io_setup(path: &Path, error: &std::io::Error) -> TargetError {
 ///
 /// # Errors
 /// If one of them is in use: another Cardscope is testing there.
-fn remove_leftovers(directory: &Folder) -> Result<(), TargetError> {
+fn remove_leftovers(directory: &ResolvedFolder) -> Result<(), TargetError> {
     let Ok(names) = directory.names() else { return Ok(()) };
     for name in names.iter().filter(|name| name.to_str().is_some_and(is_our_name)) {
         // What cannot be opened, is a link or is not a plain file is left alone.
-        let Ok(file) = directory.open_file(name, Use::Write) else { continue };
+        let Ok(file) = directory.open_file(name, FileUse::Write) else { continue };
         if !is_ours(directory, &file) {
             continue;
         }
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Err(Errno::WOULDBLOCK) => return Err(in_use(directory.path())),
-            Ok(()) => drop(Identity::of(&file).map(|left| directory.remove(name, left))),
+            Ok(()) => drop(FileIdentity::of(&file).map(|left| directory.remove(name, left))),
             Err(_) => {}
         }
     }
@@ -193,7 +194,7 @@ fn is_our_name(name: &str) -> bool {
 
 /// Made by this user, or by the one whose directory it is (root tests where a user tested before). A test file has one
 /// name only: what has another one is somebody's own.
-fn is_ours(directory: &Folder, file: &File) -> bool {
+fn is_ours(directory: &ResolvedFolder, file: &File) -> bool {
     let (Ok(found), Ok(backing)) = (fstat(file), fstat(directory)) else { return false };
     let owner = found.st_uid == geteuid().as_raw() || found.st_uid == backing.st_uid;
     owner && found.st_nlink <= 1
@@ -220,7 +221,7 @@ mod tests {
         let backing = tempfile::tempdir().unwrap();
         let (photo, there) = (backing.path().join("photo.jpg"), backing.path().join(NAME));
         let left = || {
-            remove_leftovers(&Folder::open(backing.path()).unwrap()).unwrap();
+            remove_leftovers(&ResolvedFolder::open(backing.path()).unwrap()).unwrap();
             there.symlink_metadata().is_ok()
         };
         std::fs::write(&photo, "a picture").unwrap();

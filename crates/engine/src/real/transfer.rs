@@ -1,16 +1,16 @@
 //! One transfer between the file and the slots' memory, and the clock by which it is timed: CLOCK_MONOTONIC, counted from
 //! when the target was opened, one for all its lanes.
 
-use crate::target::Direction;
+use crate::target::IoDirection;
 use cardscope_model::units::{NANOS_PER_S, Nanos};
 use rustix::io::Errno;
 use std::time::Instant;
 
 /// One transfer between the file and the slots' memory.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Op {
+pub(super) struct TransferOp {
     pub(super) slot: u32,
-    pub(super) direction: Direction,
+    pub(super) direction: IoDirection,
     /// First byte in the file.
     pub(super) offset: u64,
     /// First byte in the slots' memory.
@@ -22,7 +22,7 @@ pub(super) struct Op {
 
 /// A transfer that ended, perhaps short.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ended {
+pub(super) struct EndedTransfer {
     pub(super) slot: u32,
     pub(super) at: Nanos,
     pub(super) moved: Result<u32, Errno>,
@@ -30,9 +30,9 @@ pub(super) struct Ended {
 
 /// Copies of one clock agree: they share its start.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Clock(Instant);
+pub(super) struct SharedClock(Instant);
 
-impl Clock {
+impl SharedClock {
     pub(super) fn start() -> Self {
         Self(Instant::now())
     }

@@ -1,10 +1,10 @@
 //! What is done to a target between I/Os: store, forget, discard. Devices take ioctls (`linux/fs.h`), files system calls.
 
-use super::backing::Backing;
-use super::patience::Call;
-use crate::interrupt::Interrupt;
-use crate::pending::Wait;
-use crate::target::{Region, TargetError};
+use super::backing::TargetBacking;
+use super::patience::HangingCall;
+use crate::interrupt::InterruptFlag;
+use crate::pending::PendingWait;
+use crate::target::{TargetError, TargetRegion};
 use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate, fdatasync};
 use rustix::io::Errno;
 use rustix::ioctl::{NoArg, Setter, ioctl, opcode};
@@ -18,22 +18,22 @@ const BLKDISCARD: u32 = opcode::none(0x12, 119);
 pub(super) fn flush(
     fd: BorrowedFd<'_>,
     name: &str,
-    interrupt: &Interrupt,
+    interrupt: &InterruptFlag,
     limit: Option<Duration>,
 ) -> Result<Result<(), Errno>, TargetError> {
     let again = "opening the target once more for a flush";
     let own = fd.try_clone_to_owned().map_err(|e| TargetError::setup(again, e))?;
-    let what = Wait::Call(format!("a flush of {name}").into());
-    Call { what, operation: "flush", interrupt, limit }.wait(move || fdatasync(own))
+    let what = PendingWait::Call(format!("a flush of {name}").into());
+    HangingCall { what, operation: "flush", interrupt, limit }.wait(move || fdatasync(own))
 }
 
 /// Has the page cache forget the target; what is dirty must have been flushed.
-pub(super) fn drop_caches(fd: BorrowedFd<'_>, backing: &Backing) -> Result<(), TargetError> {
+pub(super) fn drop_caches(fd: BorrowedFd<'_>, backing: &TargetBacking) -> Result<(), TargetError> {
     match backing {
-        Backing::Device(_) => flush_buffers(fd).map_err(|errno| {
+        TargetBacking::Device(_) => flush_buffers(fd).map_err(|errno| {
             TargetError::Unsupported(format!("the page cache of the device could not be emptied: {errno}"))
         }),
-        Backing::File(_) | Backing::Directory(_) => {
+        TargetBacking::File(_) | TargetBacking::Directory(_) => {
             fadvise(fd, 0, None, Advice::DontNeed).map_err(|errno| {
                 TargetError::Unsupported(format!("the page cache of the file could not be emptied: {errno}"))
             })?;
@@ -50,13 +50,13 @@ fn forget_metadata() {
 }
 
 /// Tells the card that a range holds nothing of value.
-pub(super) fn discard(fd: BorrowedFd<'_>, backing: &Backing, range: Region) -> Result<(), Errno> {
+pub(super) fn discard(fd: BorrowedFd<'_>, backing: &TargetBacking, range: TargetRegion) -> Result<(), Errno> {
     match backing {
         // SAFETY: BLKDISCARD reads two u64, start and length in bytes.
-        Backing::Device(_) => unsafe {
+        TargetBacking::Device(_) => unsafe {
             ioctl(fd, Setter::<BLKDISCARD, [u64; 2]>::new([range.start, range.len]))
         },
-        Backing::File(_) | Backing::Directory(_) => {
+        TargetBacking::File(_) | TargetBacking::Directory(_) => {
             fallocate(fd, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, range.start, range.len)
         }
     }

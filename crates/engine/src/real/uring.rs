@@ -2,9 +2,9 @@
 //! it submits what is queued and waits for what ends (io_uring_enter(2); fio needs 0.73 µs of system time for a
 //! 4 KiB read this way, 1.11 µs by pread, DESIGN.md Baselines).
 
-use super::transfer::{Clock, Ended, Op};
+use super::transfer::{EndedTransfer, SharedClock, TransferOp};
 use crate::buffer::AlignedBuffer;
-use crate::target::{Direction, TargetError};
+use crate::target::{IoDirection, TargetError};
 use io_uring::types::{Fixed, SubmitArgs, Timespec};
 use io_uring::{Builder, IoUring, cqueue, opcode, squeue};
 use rustix::io::{Errno, ReadWriteFlags, preadv2};
@@ -17,7 +17,7 @@ use std::time::Duration;
 const LARGEST_BUFFER: usize = 1 << 30;
 
 /// A ring with its file and its memory.
-pub(super) struct Uring {
+pub(super) struct UringBackend {
     ring: IoUring,
     /// False until the thread that uses the ring has enabled it.
     enabled: bool,
@@ -31,7 +31,7 @@ pub(super) struct Uring {
     chunk: usize,
     depth: u32,
     file: OwnedFd,
-    clock: Clock,
+    clock: SharedClock,
     /// Last: the ring must be gone before the memory it writes to.
     memory: Arc<AlignedBuffer>,
 }
@@ -41,14 +41,14 @@ pub(super) fn allowed() -> io::Result<()> {
     build_ring(1).map(drop)
 }
 
-impl Uring {
+impl UringBackend {
     /// A ring for `depth` I/Os in flight on `file`, in slots of `stride` bytes of `memory`.
     pub(super) fn new(
         file: BorrowedFd<'_>,
         memory: Arc<AlignedBuffer>,
         stride: usize,
         depth: u32,
-        clock: Clock,
+        clock: SharedClock,
     ) -> io::Result<Self> {
         let mut uring = Self {
             ring: build_ring(depth)?,
@@ -74,10 +74,10 @@ impl Uring {
     /// Hands over what is not sent yet, waits until `want` have ended or `patience` is over, appends all that have ended.
     pub(super) fn wait(
         &mut self,
-        unsent: &mut Vec<Op>,
+        unsent: &mut Vec<TransferOp>,
         want: usize,
         patience: Duration,
-        ended: &mut Vec<Ended>,
+        ended: &mut Vec<EndedTransfer>,
     ) -> Result<(), TargetError> {
         let mut outcome = self.submit_and_wait(unsent, want, patience);
         if is(&outcome, Errno::EXIST) && self.in_kernel == 0 {
@@ -103,7 +103,12 @@ impl Uring {
         }
     }
 
-    fn submit_and_wait(&mut self, unsent: &[Op], want: usize, patience: Duration) -> io::Result<usize> {
+    fn submit_and_wait(
+        &mut self,
+        unsent: &[TransferOp],
+        want: usize,
+        patience: Duration,
+    ) -> io::Result<usize> {
         if !self.enabled {
             self.ring.submitter().register_enable_rings()?;
             self.enabled = true;
@@ -113,7 +118,7 @@ impl Uring {
         self.ring.submitter().submit_with_args(want, &SubmitArgs::new().timespec(&limit))
     }
 
-    fn push(&mut self, ops: &[Op]) {
+    fn push(&mut self, ops: &[TransferOp]) {
         let fixed = self.refused_buffers.is_none();
         // Where the first attempt is bound to fail, leaving it out more than doubles the rate (tmpfs, queue depth
         // 32, measured by benches/backend.rs).
@@ -129,7 +134,7 @@ impl Uring {
         }
     }
 
-    fn reap(&mut self, ended: &mut Vec<Ended>) {
+    fn reap(&mut self, ended: &mut Vec<EndedTransfer>) {
         let at = self.clock.now();
         let before = ended.len();
         ended.extend(self.ring.completion().map(|entry| ended_at(&entry, at)));
@@ -163,7 +168,7 @@ impl Uring {
     }
 }
 
-impl Drop for Uring {
+impl Drop for UringBackend {
     fn drop(&mut self) {
         // At once, where the kernel would do it some time after the ring is closed: the device can be opened
         // exclusively again and the memory lock is free again when this returns. Refused from another thread.
@@ -214,18 +219,18 @@ fn needs_workers(file: BorrowedFd<'_>) -> bool {
 }
 
 #[inline]
-fn entry(op: &Op, memory: *mut u8, registered: Option<u16>) -> squeue::Entry {
+fn entry(op: &TransferOp, memory: *mut u8, registered: Option<u16>) -> squeue::Entry {
     const FILE: Fixed = Fixed(0);
     let flags = if op.sync { libc::RWF_DSYNC } else { 0 };
     let entry = match (op.direction, registered) {
-        (Direction::Read, Some(buffer)) => {
+        (IoDirection::Read, Some(buffer)) => {
             opcode::ReadFixed::new(FILE, memory, op.len, buffer).offset(op.offset).build()
         }
-        (Direction::Read, None) => opcode::Read::new(FILE, memory, op.len).offset(op.offset).build(),
-        (Direction::Write, Some(buffer)) => {
+        (IoDirection::Read, None) => opcode::Read::new(FILE, memory, op.len).offset(op.offset).build(),
+        (IoDirection::Write, Some(buffer)) => {
             opcode::WriteFixed::new(FILE, memory, op.len, buffer).offset(op.offset).rw_flags(flags).build()
         }
-        (Direction::Write, None) => {
+        (IoDirection::Write, None) => {
             opcode::Write::new(FILE, memory, op.len).offset(op.offset).rw_flags(flags).build()
         }
     };
@@ -233,9 +238,9 @@ fn entry(op: &Op, memory: *mut u8, registered: Option<u16>) -> squeue::Entry {
 }
 
 #[inline]
-fn ended_at(entry: &cqueue::Entry, at: u64) -> Ended {
+fn ended_at(entry: &cqueue::Entry, at: u64) -> EndedTransfer {
     let moved = u32::try_from(entry.result()).map_err(|_| Errno::from_raw_os_error(-entry.result()));
-    Ended { slot: entry.user_data() as u32, at, moved }
+    EndedTransfer { slot: entry.user_data() as u32, at, moved }
 }
 
 fn errno(error: &io::Error) -> Errno {

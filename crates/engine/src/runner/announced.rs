@@ -1,8 +1,8 @@
 //! What a pass will do, as its listener hears it: one stage a test, and one for writing the test area.
 
-use crate::target::Region;
-use cardscope_model::recipe::{Recipe, Sharing, Test};
-use cardscope_model::test_name::Order;
+use crate::target::TargetRegion;
+use cardscope_model::recipe::{Recipe, RecipeTest, SpanSharing};
+use cardscope_model::test_name::IoOrder;
 use cardscope_model::units::MB;
 
 /// The stage in which the test area is written before the first test.
@@ -37,43 +37,43 @@ pub(super) fn preparing(label: &str) -> String {
 }
 
 /// The name of a test's stage.
-pub(super) fn name(test: &Test, label: &str) -> String {
+pub(super) fn name(test: &RecipeTest, label: &str) -> String {
     format!("measuring {}", title(test, label))
 }
 
 /// The name of a test's speed.
-pub(super) fn title(test: &Test, label: &str) -> String {
+pub(super) fn title(test: &RecipeTest, label: &str) -> String {
     let step = test.step.as_ref().map_or(String::new(), |step| format!(" ({step})"));
     format!("{}{step}{label}", test.name)
 }
 
 /// Loops of a test, discarded ones included.
-pub(super) fn loops(test: &Test) -> u32 {
+pub(super) fn loops(test: &RecipeTest) -> u32 {
     test.discard_loops + test.loops
 }
 
 /// Bytes that one loop over `region` moves, where they are what ends it.
-pub(super) fn bytes(test: &Test, region: Region) -> Option<u64> {
+pub(super) fn bytes(test: &RecipeTest, region: TargetRegion) -> Option<u64> {
     fixed_bytes(test, region.len)
 }
 
-fn fixed_bytes(test: &Test, area: u64) -> Option<u64> {
+fn fixed_bytes(test: &RecipeTest, area: u64) -> Option<u64> {
     let pattern = test.name.pattern;
     let in_a_pass = area / pattern.block * pattern.block;
     let threads = u64::from(pattern.threads);
-    let shared = if test.sharing == Sharing::Same { threads } else { 1 };
+    let shared = if test.sharing == SpanSharing::Same { threads } else { 1 };
     let by_passes = test.limit.passes.map(|passes| u64::from(passes) * in_a_pass * shared);
     let by_bytes = test.limit.bytes.map(|bytes| bytes * threads);
     [by_passes, by_bytes].into_iter().flatten().min()
 }
 
 /// Seconds that one loop takes, where they are what ends it.
-pub(super) fn seconds_of_a_loop(test: &Test) -> Option<f64> {
+pub(super) fn seconds_of_a_loop(test: &RecipeTest) -> Option<f64> {
     test.limit.seconds.or(test.until.map(|until| until.max_s))
 }
 
-fn seconds(test: &Test, area: u64) -> f64 {
-    let speed = if test.name.pattern.order == Order::Sequential { IN_ORDER } else { AT_RANDOM };
+fn seconds(test: &RecipeTest, area: u64) -> f64 {
+    let speed = if test.name.pattern.order == IoOrder::Sequential { IN_ORDER } else { AT_RANDOM };
     let by_bytes = fixed_bytes(test, test.size.min(area)).map(|bytes| bytes as f64 / MB / speed);
     let by_time = seconds_of_a_loop(test).map(|seconds| test.warmup_s + seconds);
     let each = [by_bytes, by_time].into_iter().flatten().reduce(f64::min).unwrap_or_default();

@@ -3,13 +3,13 @@
 //! One clock reading serves two purposes: the moment an I/O ended is the moment its successor in the same slot
 //! begins, so a queue is timed with one reading an I/O at most.
 
-use super::failures::{Failures, Retries};
-use super::meter::Meter;
-use super::recorder::{Cut, Pace};
-use super::stream::Stream;
-use crate::interrupt::Interrupt;
+use super::failures::{IoFailures, IoRetries};
+use super::meter::LaneMeter;
+use super::recorder::{StopChoice, StopRule};
+use super::stream::IoStream;
+use crate::interrupt::InterruptFlag;
 use crate::pulse;
-use crate::target::{Direction, Ended, Io, Round, Target, TargetError};
+use crate::target::{IoDirection, IoRequest, IoRound, RoundIo, Target, TargetError};
 use cardscope_model::units::{MIB, NANOS_PER_S, Nanos, seconds};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -19,7 +19,7 @@ const TICK: Nanos = NANOS_PER_S / 4;
 
 /// When a lane ends, besides the end of its streams.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Limits {
+pub(super) struct LaneLimits {
     /// Time that is not measured, at the start.
     pub(super) warmup: Nanos,
     /// Measured time.
@@ -32,7 +32,7 @@ pub(super) struct Limits {
 
 /// What the lanes of one test share.
 #[derive(Debug, Default)]
-pub(super) struct Shared {
+pub(super) struct LaneShared {
     /// Raised when one lane failed or the precision is reached: all others stop.
     pub(super) stop: AtomicBool,
     /// Bytes of all lanes, for the progress line.
@@ -46,12 +46,12 @@ pub(super) struct Shared {
     /// The same of those that were written.
     pub(super) written: AtomicU64,
     /// I/Os and those of them that failed; each lane adds its own when it ends.
-    failures: Mutex<Failures>,
+    failures: Mutex<IoFailures>,
 }
 
-impl Shared {
+impl LaneShared {
     /// I/Os so far, and those that failed.
-    pub(super) fn failures(&self) -> MutexGuard<'_, Failures> {
+    pub(super) fn failures(&self) -> MutexGuard<'_, IoFailures> {
         self.failures.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -61,39 +61,39 @@ impl Shared {
 }
 
 /// One lane's surroundings.
-pub(super) struct Watch<'a> {
-    pub(super) interrupt: &'a Interrupt,
-    pub(super) shared: &'a Shared,
+pub(super) struct LaneContext<'a> {
+    pub(super) interrupt: &'a InterruptFlag,
+    pub(super) shared: &'a LaneShared,
     /// Receives the bytes moved by all lanes; only the first lane has it.
     pub(super) tick: Option<&'a mut dyn FnMut(u64)>,
     /// Decides when the figure is known well enough.
-    pub(super) pace: Option<Box<dyn Pace>>,
+    pub(super) pace: Option<Box<dyn StopRule>>,
 }
 
-struct Lane<'a, 'w> {
+struct DriveLane<'a, 'w> {
     target: &'a mut dyn Target,
-    watch: Watch<'w>,
-    limits: Limits,
-    meter: Meter,
+    watch: LaneContext<'w>,
+    limits: LaneLimits,
+    meter: LaneMeter,
     /// What goes out in the next round.
-    ready: Vec<Io>,
+    ready: Vec<IoRequest>,
     submitted: Vec<Nanos>,
     in_flight: usize,
     stopping: bool,
     warming: bool,
     measured_from: Nanos,
     next_tick: Nanos,
-    clock: pulse::Clock,
+    clock: pulse::ClockReading,
     reported: u64,
-    slice: Slice,
+    slice: StopSlice,
     ios: u64,
     read: u64,
     written: u64,
-    retries: Retries,
+    retries: IoRetries,
 }
 
 /// Work is handed to the pace in small portions of one size: at most 16 I/Os or 1 MiB, at least one I/O.
-struct Slice {
+struct StopSlice {
     size: u64,
     ios: u64,
     from: Nanos,
@@ -102,18 +102,18 @@ struct Slice {
 /// Drives `streams` with `queue` I/Os in flight each on one lane, until they end or a limit does.
 pub(super) fn drive(
     target: &mut dyn Target,
-    streams: &mut [Stream],
+    streams: &mut [IoStream],
     queue: u32,
     block: u32,
-    limits: Limits,
-    watch: Watch<'_>,
-) -> Result<Meter, TargetError> {
+    limits: LaneLimits,
+    watch: LaneContext<'_>,
+) -> Result<LaneMeter, TargetError> {
     let start = target.now();
     let size = (MIB / u64::from(block)).clamp(1, 16);
-    let mut lane = Lane {
+    let mut lane = DriveLane {
         watch,
         limits,
-        meter: Meter::new(start),
+        meter: LaneMeter::new(start),
         ready: Vec::with_capacity(streams.len() * queue as usize),
         submitted: vec![start; streams.len() * queue as usize],
         in_flight: 0,
@@ -121,13 +121,13 @@ pub(super) fn drive(
         warming: limits.warmup > 0,
         measured_from: start,
         next_tick: start + TICK,
-        clock: pulse::Clock::at(start),
+        clock: pulse::ClockReading::at(start),
         reported: 0,
         ios: 0,
         read: 0,
         written: 0,
-        retries: Retries::default(),
-        slice: Slice { size, ios: 0, from: start },
+        retries: IoRetries::default(),
+        slice: StopSlice { size, ios: 0, from: start },
         target,
     };
     let temperature = lane.target.temperature();
@@ -140,15 +140,15 @@ pub(super) fn drive(
     ended.map(|()| lane.meter)
 }
 
-impl Lane<'_, '_> {
-    fn run(&mut self, streams: &mut [Stream], queue: u32, block: u64) -> Result<(), TargetError> {
+impl DriveLane<'_, '_> {
+    fn run(&mut self, streams: &mut [IoStream], queue: u32, block: u64) -> Result<(), TargetError> {
         // A division for each I/O is a good part of the cost of a simulated one.
         let alone = streams.len() == 1;
         let of = |slot: u32| if alone { 0 } else { (slot / queue) as usize };
         for slot in 0..self.submitted.len() as u32 {
             self.ready.extend(streams[of(slot)].next(slot));
         }
-        let mut round = Round::default();
+        let mut round = IoRound::default();
         while self.in_flight > 0 || !self.ready.is_empty() {
             self.exchange(&mut round)?;
             let nothing = round.ended.is_empty() && round.failed.is_empty();
@@ -159,7 +159,7 @@ impl Lane<'_, '_> {
                 return Err(TargetError::Interrupted);
             }
             self.stopping |= self.watch.shared.stop.load(Ordering::Relaxed);
-            for &Ended { slot, at } in &round.ended {
+            for &RoundIo { slot, at } in &round.ended {
                 if self.retries.ended(slot) {
                     self.in_flight -= 1;
                 } else {
@@ -167,7 +167,7 @@ impl Lane<'_, '_> {
                 }
                 self.go_on(&mut streams[of(slot)], slot, at);
             }
-            for (Ended { slot, at }, error) in round.failed.drain(..) {
+            for (RoundIo { slot, at }, error) in round.failed.drain(..) {
                 self.in_flight -= 1;
                 let stream = &mut streams[of(slot)];
                 match self.retries.failed(slot, error, stream.content())? {
@@ -187,7 +187,7 @@ impl Lane<'_, '_> {
 
     /// The next I/O of a slot, unless the lane stops.
     #[inline]
-    fn go_on(&mut self, stream: &mut Stream, slot: u32, at: Nanos) {
+    fn go_on(&mut self, stream: &mut IoStream, slot: u32, at: Nanos) {
         self.stopping |= self.time_is_up(stream, at);
         if !self.stopping {
             self.submitted[slot as usize] = at;
@@ -197,14 +197,14 @@ impl Lane<'_, '_> {
 
     /// Hands over what is ready and brings back what has ended.
     #[inline]
-    fn exchange(&mut self, round: &mut Round) -> Result<(), TargetError> {
+    fn exchange(&mut self, round: &mut IoRound) -> Result<(), TargetError> {
         let outcome = self.target.round(&self.ready, round);
         self.in_flight += round.taken;
         self.ios += round.taken as u64;
         for io in &self.ready[..round.taken] {
             *match io.direction {
-                Direction::Read => &mut self.read,
-                Direction::Write => &mut self.written,
+                IoDirection::Read => &mut self.read,
+                IoDirection::Write => &mut self.written,
             } += u64::from(io.len);
         }
         self.ready.clear();
@@ -239,7 +239,7 @@ impl Lane<'_, '_> {
     }
 
     #[inline]
-    fn time_is_up(&mut self, stream: &Stream, at: Nanos) -> bool {
+    fn time_is_up(&mut self, stream: &IoStream, at: Nanos) -> bool {
         if self.warming && at >= self.measured_from + self.limits.warmup {
             self.warming = false;
             self.measured_from = at;
@@ -274,7 +274,7 @@ impl Lane<'_, '_> {
         let (took, ios) = (seconds(at - self.slice.from), self.slice.ios);
         (self.slice.ios, self.slice.from) = (0, at);
         if let Some(pace) = &mut self.watch.pace
-            && pace.slice(took, ios) == Cut::Stop
+            && pace.slice(took, ios) == StopChoice::Stop
         {
             self.watch.shared.stop.store(true, Ordering::Relaxed);
             self.stopping = true;

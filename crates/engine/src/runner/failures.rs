@@ -1,8 +1,8 @@
 //! I/Os of a test that failed: each is tried once more where it was in the queue, and timed neither time.
 
 use crate::card::of_io;
-use crate::content::Content;
-use crate::target::{Direction, Io, Target, TargetError};
+use crate::content::IoContent;
+use crate::target::{IoDirection, IoRequest, Target, TargetError};
 use cardscope_model::verify::{IoCounts, IoError, list_failed};
 
 /// Failed I/Os that are listed; more are counted.
@@ -14,13 +14,13 @@ const MOST_FAILED: u32 = 16;
 
 /// How many I/Os failed, and the first of them.
 #[derive(Debug, Default)]
-pub(super) struct Failures {
+pub(super) struct IoFailures {
     pub(super) counts: IoCounts,
     pub(super) listed: Vec<IoError>,
 }
 
-impl Failures {
-    pub(super) fn add(&mut self, more: Failures) {
+impl IoFailures {
+    pub(super) fn add(&mut self, more: IoFailures) {
         self.counts += more.counts;
         more.listed.into_iter().for_each(|io_error| self.list(io_error));
     }
@@ -53,30 +53,30 @@ impl Failures {
 
 /// What is tried again on a lane.
 #[derive(Debug, Default)]
-pub(super) struct Retries {
-    pub(super) failures: Failures,
+pub(super) struct IoRetries {
+    pub(super) failures: IoFailures,
     /// By slot, with the first failure.
     under_way: Vec<(u32, IoError)>,
     /// I/Os in a row that failed twice.
     in_a_row: u32,
 }
 
-impl Retries {
+impl IoRetries {
     /// Takes the failure of a slot: the I/O that goes out again, or `None` where it failed twice.
     pub(super) fn failed(
         &mut self,
         slot: u32,
         error: TargetError,
-        content: Content,
-    ) -> Result<Option<Io>, TargetError> {
+        content: IoContent,
+    ) -> Result<Option<IoRequest>, TargetError> {
         let io_error = of_io(error)?;
         if let Some(first) = self.first_try(slot) {
             self.in_a_row += 1;
             self.failures.failed_twice(first);
             return Ok(None);
         }
-        let direction = if io_error.operation == "write" { Direction::Write } else { Direction::Read };
-        let again = Io { slot, direction, offset: io_error.offset, len: io_error.len as u32, content };
+        let direction = if io_error.operation == "write" { IoDirection::Write } else { IoDirection::Read };
+        let again = IoRequest { slot, direction, offset: io_error.offset, len: io_error.len as u32, content };
         self.under_way.push((slot, io_error));
         Ok(Some(again))
     }
@@ -111,7 +111,7 @@ impl Retries {
     }
 
     /// What failed in all; what could not be tried again counts as failed once.
-    pub(super) fn finish(mut self, ios: u64) -> Failures {
+    pub(super) fn finish(mut self, ios: u64) -> IoFailures {
         self.failures.counts.ios += ios;
         self.failures.counts.failed_once += self.under_way.len() as u64;
         self.failures

@@ -1,37 +1,37 @@
 //! One loop of a test: its threads, each with a lane of the target, or all of them on one lane where the target
 //! has only one clock to give (virtual time).
 
-use super::drive::{Limits, Shared, Watch, drive};
-use super::failures::Failures;
-use super::meter::Meter;
-use super::recorder::{Pace, Settings};
-use super::stream::{Stream, StreamPlan, content};
-use crate::target::{Plan, Region, Target, TargetError};
+use super::drive::{LaneContext, LaneLimits, LaneShared, drive};
+use super::failures::IoFailures;
+use super::meter::LaneMeter;
+use super::recorder::{RunnerSettings, StopRule};
+use super::stream::{IoStream, StreamPlan, content};
+use crate::target::{LanePlan, Target, TargetError, TargetRegion};
 use cardscope_model::random::mix;
-use cardscope_model::recipe::{Flush, Sharing, Test};
-use cardscope_model::result::Sample;
+use cardscope_model::recipe::{FlushMode, RecipeTest, SpanSharing};
+use cardscope_model::result::LoopSample;
 use cardscope_model::units;
 use std::sync::Barrier;
 use std::sync::atomic::Ordering;
 
 /// What one loop of a test needs to know.
-pub(super) struct Loop<'a> {
-    pub(super) test: &'a Test,
-    pub(super) region: Region,
+pub(super) struct LoopPlan<'a> {
+    pub(super) test: &'a RecipeTest,
+    pub(super) region: TargetRegion,
     pub(super) seed: u64,
     pub(super) counted: bool,
-    pub(super) settings: &'a Settings<'a>,
+    pub(super) settings: &'a RunnerSettings<'a>,
 }
 
-impl Loop<'_> {
+impl LoopPlan<'_> {
     /// Runs the loop to its end; what cut it short stands in `shared`.
     pub(super) fn run(
         &self,
         target: &mut dyn Target,
-        shared: &Shared,
-        pace: Option<Box<dyn Pace>>,
+        shared: &LaneShared,
+        pace: Option<Box<dyn StopRule>>,
         tick: &mut dyn FnMut(u64),
-    ) -> Result<Sample, TargetError> {
+    ) -> Result<LoopSample, TargetError> {
         let mut lanes = self.lanes(target)?;
         let threads = self.test.name.pattern.threads;
         let per_lane = threads / (lanes.len() as u32 + 1);
@@ -41,13 +41,13 @@ impl Loop<'_> {
         }
         let start = target.now();
         let meter = self.drive_all(target, lanes, shared, pace, tick)?;
-        if self.test.flush == Flush::Timed && self.test.name.op.writes() {
+        if self.test.flush == FlushMode::Timed && self.test.name.op.writes() {
             flush(target, shared)?;
         }
-        let end = if self.test.flush == Flush::Timed { target.now() } else { start };
+        let end = if self.test.flush == FlushMode::Timed { target.now() } else { start };
         let temperature = target.temperature();
         let sample = meter.finish(end, temperature, self.counted);
-        if self.test.flush == Flush::Untimed {
+        if self.test.flush == FlushMode::Untimed {
             flush(target, shared)?;
         }
         Ok(sample)
@@ -67,7 +67,7 @@ impl Loop<'_> {
 
     fn plan(&self, lane: &mut dyn Target, threads: u32) -> Result<(), TargetError> {
         let pattern = self.test.name.pattern;
-        lane.plan(&Plan {
+        lane.plan(&LanePlan {
             depth: pattern.queue * threads,
             block: pattern.block,
             path: self.test.path,
@@ -80,10 +80,10 @@ impl Loop<'_> {
         &self,
         target: &mut dyn Target,
         lanes: Vec<Box<dyn Target>>,
-        shared: &Shared,
-        pace: Option<Box<dyn Pace>>,
+        shared: &LaneShared,
+        pace: Option<Box<dyn StopRule>>,
         tick: &mut dyn FnMut(u64),
-    ) -> Result<Meter, TargetError> {
+    ) -> Result<LaneMeter, TargetError> {
         let threads = self.test.name.pattern.threads as usize;
         let per_lane = threads / (lanes.len() + 1);
         let barrier = Barrier::new(lanes.len() + 1);
@@ -98,14 +98,14 @@ impl Loop<'_> {
                     let barrier = &barrier;
                     scope.spawn(move || {
                         barrier.wait();
-                        let watch = Watch { interrupt, shared, tick: None, pace: None };
+                        let watch = LaneContext { interrupt, shared, tick: None, pace: None };
                         self.drive_one(lane.as_mut(), &mut streams, watch)
                     })
                 })
                 .collect();
             let mut streams = self.streams(0, per_lane);
             barrier.wait();
-            let watch = Watch { interrupt, shared, tick: Some(tick), pace };
+            let watch = LaneContext { interrupt, shared, tick: Some(tick), pace };
             let mut outcome = self.drive_one(target, &mut streams, watch);
             for other in others {
                 let theirs = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -118,9 +118,9 @@ impl Loop<'_> {
     fn drive_one(
         &self,
         lane: &mut dyn Target,
-        streams: &mut [Stream],
-        watch: Watch<'_>,
-    ) -> Result<Meter, TargetError> {
+        streams: &mut [IoStream],
+        watch: LaneContext<'_>,
+    ) -> Result<LaneMeter, TargetError> {
         let shared = watch.shared;
         let pattern = self.test.name.pattern;
         let outcome = drive(lane, streams, pattern.queue, pattern.block as u32, self.limits(), watch);
@@ -130,8 +130,8 @@ impl Loop<'_> {
         outcome
     }
 
-    fn limits(&self) -> Limits {
-        Limits {
+    fn limits(&self) -> LaneLimits {
+        LaneLimits {
             warmup: units::nanos(self.test.warmup_s),
             time: self.test.limit.seconds.map(units::nanos),
             whole_passes: self.test.limit.whole_passes,
@@ -139,8 +139,8 @@ impl Loop<'_> {
         }
     }
 
-    fn streams(&self, first: usize, count: usize) -> Vec<Stream> {
-        (first..first + count).map(|thread| Stream::new(self.stream_plan(thread as u64))).collect()
+    fn streams(&self, first: usize, count: usize) -> Vec<IoStream> {
+        (first..first + count).map(|thread| IoStream::new(self.stream_plan(thread as u64))).collect()
     }
 
     fn stream_plan(&self, thread: u64) -> StreamPlan {
@@ -163,30 +163,33 @@ impl Loop<'_> {
     }
 
     /// The part of the region that a thread runs over, in whole blocks.
-    fn slice(&self, thread: u64) -> Region {
+    fn slice(&self, thread: u64) -> TargetRegion {
         let block = self.test.name.pattern.block;
         let len = match self.test.sharing {
-            Sharing::Same => self.region.len,
-            Sharing::Slices => self.region.len / u64::from(self.test.name.pattern.threads),
+            SpanSharing::Same => self.region.len,
+            SpanSharing::Slices => self.region.len / u64::from(self.test.name.pattern.threads),
         } / block
             * block;
         let start = match self.test.sharing {
-            Sharing::Same => self.region.start,
-            Sharing::Slices => self.region.start + thread * len,
+            SpanSharing::Same => self.region.start,
+            SpanSharing::Slices => self.region.start + thread * len,
         };
-        Region { start, len }
+        TargetRegion { start, len }
     }
 }
 
-fn flush(target: &mut dyn Target, shared: &Shared) -> Result<(), TargetError> {
-    let mut failures = Failures::default();
+fn flush(target: &mut dyn Target, shared: &LaneShared) -> Result<(), TargetError> {
+    let mut failures = IoFailures::default();
     let flushed = failures.flush(target);
     shared.failures().add(failures);
     flushed
 }
 
 /// Joins what two lanes met; a card that went away explains more than an interrupted neighbour.
-fn join(a: Result<Meter, TargetError>, b: Result<Meter, TargetError>) -> Result<Meter, TargetError> {
+fn join(
+    a: Result<LaneMeter, TargetError>,
+    b: Result<LaneMeter, TargetError>,
+) -> Result<LaneMeter, TargetError> {
     match (a, b) {
         (Ok(mut mine), Ok(theirs)) => {
             mine.merge(theirs);

@@ -1,22 +1,22 @@
 //! What is counted while I/O runs: bytes, latencies, and the series second by second.
 
 use crate::pulse;
-use cardscope_model::histogram::Histogram;
-use cardscope_model::result::{Sample, TemperatureC};
-use cardscope_model::series::{Bucket, Series};
+use cardscope_model::histogram::LatencyHistogram;
+use cardscope_model::result::{LoopSample, TemperatureC};
+use cardscope_model::series::{SeriesBucket, TimeSeries};
 use cardscope_model::units::{NANOS_PER_S, Nanos};
 
 /// Counts of one lane since `start`.
 #[derive(Debug)]
-pub(super) struct Meter {
+pub(super) struct LaneMeter {
     start: Nanos,
     end: Nanos,
     bytes: u64,
     ios: u64,
-    histogram: Histogram,
-    series: Series,
+    histogram: LatencyHistogram,
+    series: TimeSeries,
     /// The second that goes on, without its latencies.
-    current: Bucket,
+    current: SeriesBucket,
     second_ends: Nanos,
     /// Longest latency of that second, and the sum of all.
     longest: Nanos,
@@ -24,16 +24,16 @@ pub(super) struct Meter {
     temperature: TemperatureC,
 }
 
-impl Meter {
+impl LaneMeter {
     pub(super) fn new(start: Nanos) -> Self {
-        Meter {
+        LaneMeter {
             start,
             end: start,
             bytes: 0,
             ios: 0,
-            histogram: Histogram::default(),
-            series: Series::default(),
-            current: Bucket::default(),
+            histogram: LatencyHistogram::default(),
+            series: TimeSeries::default(),
+            current: SeriesBucket::default(),
             second_ends: start + NANOS_PER_S,
             longest: 0,
             waited: 0,
@@ -43,7 +43,7 @@ impl Meter {
 
     /// Starts over at `now`: what came before was warm-up.
     pub(super) fn restart(&mut self, now: Nanos) {
-        *self = Meter::new(now);
+        *self = LaneMeter::new(now);
     }
 
     /// Counts one I/O that ended at `at`.
@@ -77,9 +77,9 @@ impl Meter {
     fn close_second(&mut self, temperature: Option<f64>) {
         let at_s = self.current.at_s;
         let (max_us, sum_us) = (self.longest as f64 / 1e3, self.waited / 1000);
-        self.series.push(Bucket { max_us, sum_us, temperature_c: temperature, ..self.current });
+        self.series.push(SeriesBucket { max_us, sum_us, temperature_c: temperature, ..self.current });
         pulse::answered(self.current.ios, self.waited);
-        self.current = Bucket { at_s: at_s + 1, ..Bucket::default() };
+        self.current = SeriesBucket { at_s: at_s + 1, ..SeriesBucket::default() };
         (self.longest, self.waited) = (0, 0);
     }
 
@@ -98,7 +98,7 @@ impl Meter {
     }
 
     /// Adds what another lane counted in the same seconds.
-    pub(super) fn merge(&mut self, other: Meter) {
+    pub(super) fn merge(&mut self, other: LaneMeter) {
         self.bytes += other.bytes;
         self.ios += other.ios;
         self.start = self.start.min(other.start);
@@ -112,12 +112,12 @@ impl Meter {
     }
 
     /// Ends the measurement at `end` (after the flush, where it is timed).
-    pub(super) fn finish(mut self, end: Nanos, temperature: Option<f64>, counted: bool) -> Sample {
+    pub(super) fn finish(mut self, end: Nanos, temperature: Option<f64>, counted: bool) -> LoopSample {
         self.note_temperature(temperature);
         if self.current.ios > 0 {
             self.close_second(temperature);
         }
-        Sample {
+        LoopSample {
             bytes: self.bytes,
             ios: self.ios,
             nanos: end.max(self.end).saturating_sub(self.start).max(1),
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_stall_shows_as_empty_seconds() {
-        let mut m = Meter::new(0);
+        let mut m = LaneMeter::new(0);
         m.count(NANOS_PER_S / 2, 1000, 4096);
         m.close_seconds(3 * NANOS_PER_S + 1, Some(40.0));
         m.count(3 * NANOS_PER_S + 1, 2_500_000_000, 4096);
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn warm_up_leaves_no_trace() {
-        let mut m = Meter::new(0);
+        let mut m = LaneMeter::new(0);
         m.count(10, 10, 4096);
         m.restart(100);
         m.count(200, 50, 512);

@@ -12,24 +12,24 @@ mod meter;
 mod recorder;
 mod stream;
 
-use crate::allowance::Allowance;
+use crate::allowance::WriteQuota;
 use crate::event::Listener;
-use crate::target::{Plan, Region, Target, TargetError};
+use crate::target::{LanePlan, Target, TargetError, TargetRegion};
 pub use announced::{ends_by_time, stages};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::progress::{ProgressEvent, SpeedFigure};
 use cardscope_model::random::mix;
-use cardscope_model::recipe::{Path, Prepare, RandomDraw, Recipe, Span, Test};
+use cardscope_model::recipe::{KernelPath, RandomDraw, RangePreparation, Recipe, RecipeTest, TestSpan};
 use cardscope_model::result::TIME_IS_UP;
-use cardscope_model::test_name::{Op, Order};
+use cardscope_model::test_name::{IoOrder, TestOp};
 use cardscope_model::units::{NANOS_PER_S, Nanos, mb_per_s, seconds};
-use drive::{Limits, Shared, Watch, drive};
-use failures::Failures;
-use lanes::Loop;
-pub use recorder::{Cut, Pace, PassRecorder, RecorderError, RunError, Settings};
+use drive::{LaneContext, LaneLimits, LaneShared, drive};
+use failures::IoFailures;
+use lanes::LoopPlan;
+pub use recorder::{PassRecorder, RecorderError, RunError, RunnerSettings, StopChoice, StopRule};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use stream::{Stream, StreamPlan, content};
+use stream::{IoStream, StreamPlan, content};
 
 /// Why a test has no figure where nothing succeeded.
 const ALL_FAILED: &str = "all of its I/Os failed";
@@ -46,7 +46,7 @@ const NO_MORE_BYTES: &str = "the write limit is reached; give a larger --max-wri
 pub fn run_pass(
     target: &mut dyn Target,
     recipe: &Recipe,
-    settings: &Settings<'_>,
+    settings: &RunnerSettings<'_>,
     recorder: &mut dyn PassRecorder,
     events: &mut dyn Listener,
 ) -> Result<(), RunError> {
@@ -54,8 +54,8 @@ pub fn run_pass(
         return Err(RunError::ReadOnly(test.key()));
     }
     let area = target.area(recipe.area)?;
-    let reserved = target.allowance().map_or(0, Allowance::reserved);
-    let mut pass = Pass { target, recipe, area, settings, recorder, events };
+    let reserved = target.allowance().map_or(0, WriteQuota::reserved);
+    let mut pass = RecipePass { target, recipe, area, settings, recorder, events };
     if settings.may_write {
         pass.make_ready()?;
     }
@@ -70,22 +70,22 @@ pub fn run_pass(
 }
 
 /// Loops that write from this test on.
-fn loops_that_write(tests: &[Test]) -> u64 {
+fn loops_that_write(tests: &[RecipeTest]) -> u64 {
     let writing = tests.iter().filter(|test| test.name.op.writes());
     writing.map(|test| u64::from(test.discard_loops + test.loops)).sum()
 }
 
 /// A pass under way.
-struct Pass<'a> {
+struct RecipePass<'a> {
     target: &'a mut dyn Target,
     recipe: &'a Recipe,
-    area: Region,
-    settings: &'a Settings<'a>,
+    area: TargetRegion,
+    settings: &'a RunnerSettings<'a>,
     recorder: &'a mut dyn PassRecorder,
     events: &'a mut dyn Listener,
 }
 
-impl Pass<'_> {
+impl RecipePass<'_> {
     /// Where writing is limited, puts by what others are to write: of what is left above `reserved`, one of `shares` may
     /// be written now.
     fn share_out(&mut self, reserved: u64, shares: u64) {
@@ -125,14 +125,19 @@ impl Pass<'_> {
 
     /// Writes all of a region once: on a directory a hole would be read at memory speed, on a card unwritten blocks answer
     /// faster than written ones.
-    fn prepare(&mut self, test: Option<usize>, area: Region, prepare: Prepare) -> Result<(), RunError> {
+    fn prepare(
+        &mut self,
+        test: Option<usize>,
+        area: TargetRegion,
+        prepare: RangePreparation,
+    ) -> Result<(), RunError> {
         let sector = u64::from(self.target.info().sector);
         let whole = area.len / prepare.block * prepare.block;
         let tail = (area.len - whole) / sector * sector;
         // The last part of an area that is no multiple of the block goes out as one shorter write.
-        self.write(test, Region { start: area.start, len: whole }, prepare.block, prepare)?;
-        self.write(test, Region { start: area.start + whole, len: tail }, tail, prepare)?;
-        let mut failures = Failures::default();
+        self.write(test, TargetRegion { start: area.start, len: whole }, prepare.block, prepare)?;
+        self.write(test, TargetRegion { start: area.start + whole, len: tail }, tail, prepare)?;
+        let mut failures = IoFailures::default();
         let flushed = failures.flush(self.target);
         self.recorder.failed(test, failures.counts, &failures.listed);
         Ok(flushed?)
@@ -141,35 +146,35 @@ impl Pass<'_> {
     fn write(
         &mut self,
         test: Option<usize>,
-        region: Region,
+        region: TargetRegion,
         block: u64,
-        prepare: Prepare,
+        prepare: RangePreparation,
     ) -> Result<(), RunError> {
         if region.len == 0 {
             return Ok(());
         }
-        self.target.plan(&Plan {
+        self.target.plan(&LanePlan {
             depth: 1,
             block,
-            path: Path::Direct,
+            path: KernelPath::Direct,
             sync_each: false,
             own_buffers: false,
         })?;
-        let mut stream = [Stream::new(StreamPlan {
+        let mut stream = [IoStream::new(StreamPlan {
             region,
             block: block as u32,
-            order: Order::Sequential,
+            order: IoOrder::Sequential,
             draw: RandomDraw::Permutation,
-            op: Op::Write,
+            op: TestOp::Write,
             content: content(prepare.data),
             ios: Some(region.len / block),
             seed: self.settings.seed,
         })];
-        let shared = Shared::default();
+        let shared = LaneShared::default();
         let mut tick = |bytes| self.events.progress(bytes);
         let interrupt = self.settings.interrupt;
-        let watch = Watch { interrupt, shared: &shared, tick: Some(&mut tick), pace: None };
-        let driven = drive(self.target, &mut stream, 1, block as u32, Limits::default(), watch);
+        let watch = LaneContext { interrupt, shared: &shared, tick: Some(&mut tick), pace: None };
+        let driven = drive(self.target, &mut stream, 1, block as u32, LaneLimits::default(), watch);
         self.count(test, &shared);
         match driven.map(|_| shared.rationed.load(Ordering::Relaxed))? {
             true => Err(TargetError::Rationed.into()),
@@ -178,7 +183,7 @@ impl Pass<'_> {
     }
 
     /// Says what was moved, however it ended.
-    fn count(&mut self, test: Option<usize>, shared: &Shared) {
+    fn count(&mut self, test: Option<usize>, shared: &LaneShared) {
         let [read, written] = [&shared.read, &shared.written].map(|bytes| bytes.load(Ordering::Relaxed));
         self.recorder.moved(read, written);
         let failures = shared.failures();
@@ -186,12 +191,12 @@ impl Pass<'_> {
     }
 
     /// Why a test cannot be measured on this target, if so.
-    fn obstacle(&mut self, test: &Test) -> Option<String> {
+    fn obstacle(&mut self, test: &RecipeTest) -> Option<String> {
         if self.is_over() {
             return Some(TIME_IS_UP.to_owned());
         }
         let info = self.target.info();
-        if test.span == Span::Device && !info.whole_card {
+        if test.span == TestSpan::Device && !info.whole_card {
             return Some("it needs a whole card, and the target is a file or directory".to_owned());
         }
         match (&test.filesystem, &info.file_system) {
@@ -204,10 +209,10 @@ impl Pass<'_> {
         }
     }
 
-    fn run_test(&mut self, index: usize, test: &Test, reserved: u64) -> Result<(), RunError> {
+    fn run_test(&mut self, index: usize, test: &RecipeTest, reserved: u64) -> Result<(), RunError> {
         let region = match test.span {
-            Span::Area => Region { start: self.area.start, len: test.size.min(self.area.len) },
-            Span::Device => Region { start: 0, len: test.size.min(self.target.info().bytes) },
+            TestSpan::Area => TargetRegion { start: self.area.start, len: test.size.min(self.area.len) },
+            TestSpan::Device => TargetRegion { start: 0, len: test.size.min(self.target.info().bytes) },
         };
         let (writes, block) = (test.name.op.writes(), test.name.pattern.block);
         // One loop must write at least its preparation and a block.
@@ -252,7 +257,7 @@ impl Pass<'_> {
             (moved, nanos) = (moved + counted.0, nanos + counted.1);
         }
         if nanos > 0 {
-            self.events.event(&ProgressEvent::Figure(SpeedFigure {
+            self.events.event(&ProgressEvent::ProgressFigure(SpeedFigure {
                 what: announced::title(test, self.settings.label),
                 mb_s: mb_per_s(moved, seconds(nanos)),
             }));
@@ -266,16 +271,16 @@ impl Pass<'_> {
     fn run_loop(
         &mut self,
         index: usize,
-        test: &Test,
+        test: &RecipeTest,
         number: u32,
-        region: Region,
+        region: TargetRegion,
     ) -> Result<Option<(u64, Nanos)>, RunError> {
         let seed = mix(self.settings.seed ^ ((index as u64) << 32) ^ u64::from(number));
         let counted = number >= test.discard_loops;
-        let this = Loop { test, region, seed, counted, settings: self.settings };
+        let this = LoopPlan { test, region, seed, counted, settings: self.settings };
         let pace = test.until.and_then(|_| self.recorder.pace(index));
         let mut tick = |bytes| self.events.progress(bytes);
-        let shared = Shared::default();
+        let shared = LaneShared::default();
         let ended = this.run(self.target, &shared, pace, &mut tick);
         self.count(Some(index), &shared);
         let sample = ended?;
@@ -300,7 +305,7 @@ impl Pass<'_> {
         Ok(Some(moved))
     }
 
-    fn begin_loop(&mut self, test: &Test, number: u32, region: Region) {
+    fn begin_loop(&mut self, test: &RecipeTest, number: u32, region: TargetRegion) {
         let all = announced::loops(test);
         let what = if all > 1 { format!("loop {} of {all}", number + 1) } else { String::new() };
         let share = |loops: u32| f64::from(loops) / f64::from(all);

@@ -1,26 +1,26 @@
 //! One thread's sequence of I/Os: where the next one goes, and when the stream ends.
 
-use crate::content::Content;
-use crate::target::{Direction, Io, Region};
-use cardscope_model::random::{Permutation, Random, mix};
-use cardscope_model::recipe::{Data, RandomDraw};
-use cardscope_model::test_name::{Op, Order};
+use crate::content::IoContent;
+use crate::target::{IoDirection, IoRequest, TargetRegion};
+use cardscope_model::random::{Permutation, SeededRandom, mix};
+use cardscope_model::recipe::{RandomDraw, WriteData};
+use cardscope_model::test_name::{IoOrder, TestOp};
 
 /// What a stream does.
 #[derive(Debug, Clone)]
 pub(super) struct StreamPlan {
     /// Where it may go; only whole blocks of it are used.
-    pub region: Region,
+    pub region: TargetRegion,
     /// Bytes of one I/O.
     pub block: u32,
     /// In order or at random.
-    pub order: Order,
+    pub order: IoOrder,
     /// How random places are drawn.
     pub draw: RandomDraw,
     /// Read, write or both.
-    pub op: Op,
+    pub op: TestOp,
     /// What is written.
-    pub content: Content,
+    pub content: IoContent,
     /// I/Os after which the stream ends; `None` goes on for ever.
     pub ios: Option<u64>,
     /// Decides every random place.
@@ -29,7 +29,7 @@ pub(super) struct StreamPlan {
 
 /// A running stream.
 #[derive(Debug)]
-pub(super) struct Stream {
+pub(super) struct IoStream {
     plan: StreamPlan,
     blocks: u64,
     issued: u64,
@@ -37,28 +37,28 @@ pub(super) struct Stream {
     position: u64,
     pass: u64,
     permutation: Permutation,
-    random: Random,
+    random: SeededRandom,
 }
 
-impl Stream {
+impl IoStream {
     pub(super) fn new(plan: StreamPlan) -> Self {
         let blocks = (plan.region.len / u64::from(plan.block)).max(1);
         let permutation = Permutation::new(blocks, plan.seed);
-        let random = Random::new(mix(plan.seed));
-        Stream { plan, blocks, issued: 0, position: 0, pass: 0, permutation, random }
+        let random = SeededRandom::new(mix(plan.seed));
+        IoStream { plan, blocks, issued: 0, position: 0, pass: 0, permutation, random }
     }
 
     /// The next I/O, or `None` when the stream has ended. Always inline: an I/O that is returned through memory and copied
     /// from there at once stalls the processor for longer than it takes to make one.
     #[inline(always)]
-    pub(super) fn next(&mut self, slot: u32) -> Option<Io> {
+    pub(super) fn next(&mut self, slot: u32) -> Option<IoRequest> {
         if self.plan.ios.is_some_and(|most| self.issued >= most) {
             return None;
         }
         self.issued += 1;
         let block = self.next_block();
         let offset = self.plan.region.start + block * u64::from(self.plan.block);
-        Some(Io {
+        Some(IoRequest {
             slot,
             direction: self.direction(),
             offset,
@@ -68,7 +68,7 @@ impl Stream {
     }
 
     /// What is written.
-    pub(super) fn content(&self) -> Content {
+    pub(super) fn content(&self) -> IoContent {
         self.plan.content
     }
 
@@ -79,12 +79,12 @@ impl Stream {
     }
 
     #[inline]
-    fn direction(&mut self) -> Direction {
+    fn direction(&mut self) -> IoDirection {
         match self.plan.op {
-            Op::Read => Direction::Read,
-            Op::Write => Direction::Write,
-            Op::Mix(reads) if self.random.below(100) < u64::from(reads) => Direction::Read,
-            Op::Mix(_) => Direction::Write,
+            TestOp::Read => IoDirection::Read,
+            TestOp::Write => IoDirection::Write,
+            TestOp::Mix(reads) if self.random.below(100) < u64::from(reads) => IoDirection::Read,
+            TestOp::Mix(_) => IoDirection::Write,
         }
     }
 
@@ -93,9 +93,9 @@ impl Stream {
         let position = self.position;
         self.position += 1;
         let block = match (self.plan.order, self.plan.draw) {
-            (Order::Sequential, _) => position,
-            (Order::Random, RandomDraw::Permutation) => self.permutation.at(position),
-            (Order::Random, RandomDraw::Uniform) => self.random.below(self.blocks),
+            (IoOrder::Sequential, _) => position,
+            (IoOrder::Random, RandomDraw::Permutation) => self.permutation.at(position),
+            (IoOrder::Random, RandomDraw::Uniform) => self.random.below(self.blocks),
         };
         if self.position == self.blocks {
             self.start_pass();
@@ -111,10 +111,10 @@ impl Stream {
 }
 
 /// The description of what a recipe writes.
-pub(super) fn content(data: Data) -> Content {
+pub(super) fn content(data: WriteData) -> IoContent {
     match data {
-        Data::Random => Content::Noise,
-        Data::Zero => Content::Constant(0),
+        WriteData::Random => IoContent::Noise,
+        WriteData::Zero => IoContent::Constant(0),
     }
 }
 
@@ -123,21 +123,30 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    fn plan(order: Order, draw: RandomDraw, ios: Option<u64>) -> StreamPlan {
-        let region = Region { start: 8192, len: 10 * 4096 + 100 };
-        StreamPlan { region, block: 4096, order, draw, op: Op::Read, content: Content::Noise, ios, seed: 3 }
+    fn plan(order: IoOrder, draw: RandomDraw, ios: Option<u64>) -> StreamPlan {
+        let region = TargetRegion { start: 8192, len: 10 * 4096 + 100 };
+        StreamPlan {
+            region,
+            block: 4096,
+            order,
+            draw,
+            op: TestOp::Read,
+            content: IoContent::Noise,
+            ios,
+            seed: 3,
+        }
     }
 
     #[test]
     fn a_sequential_stream_wraps_at_the_last_whole_block() {
-        let mut s = Stream::new(plan(Order::Sequential, RandomDraw::Permutation, Some(12)));
+        let mut s = IoStream::new(plan(IoOrder::Sequential, RandomDraw::Permutation, Some(12)));
         let offsets: Vec<_> = std::iter::from_fn(|| s.next(0)).map(|io| (io.offset - 8192) / 4096).collect();
         assert_eq!(offsets, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1]);
     }
 
     #[test]
     fn a_random_map_covers_each_block_once_in_a_pass_and_differs_between_passes() {
-        let mut s = Stream::new(plan(Order::Random, RandomDraw::Permutation, Some(20)));
+        let mut s = IoStream::new(plan(IoOrder::Random, RandomDraw::Permutation, Some(20)));
         let all: Vec<_> = std::iter::from_fn(|| s.next(0)).map(|io| io.offset).collect();
         assert_eq!(all[..10].iter().collect::<HashSet<_>>().len(), 10);
         assert_eq!(all[10..].iter().collect::<HashSet<_>>().len(), 10);
@@ -146,11 +155,11 @@ mod tests {
 
     #[test]
     fn a_mix_keeps_its_share() {
-        let mut s = Stream::new(StreamPlan {
-            op: Op::Mix(70),
-            ..plan(Order::Random, RandomDraw::Uniform, Some(20_000))
+        let mut s = IoStream::new(StreamPlan {
+            op: TestOp::Mix(70),
+            ..plan(IoOrder::Random, RandomDraw::Uniform, Some(20_000))
         });
-        let reads = std::iter::from_fn(|| s.next(0)).filter(|io| io.direction == Direction::Read).count();
+        let reads = std::iter::from_fn(|| s.next(0)).filter(|io| io.direction == IoDirection::Read).count();
         assert!((13_700..14_300).contains(&reads), "{reads} of 20000");
     }
 }

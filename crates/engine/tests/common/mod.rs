@@ -1,12 +1,14 @@
 //! A target in virtual time with a fixed latency, which remembers what was asked of it, and an observer that
 //! remembers what it was told.
 
-use cardscope_engine::content::{Content, Match};
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::runner::{Pace, PassRecorder, RecorderError};
-use cardscope_engine::target::{Completion, Io, Plan, Region, Target, TargetError, TargetInfo, place_area};
+use cardscope_engine::content::{ContentMatch, IoContent};
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::runner::{PassRecorder, RecorderError, StopRule};
+use cardscope_engine::target::{
+    IoCompletion, IoRequest, LanePlan, Target, TargetError, TargetInfo, TargetRegion, place_area,
+};
 use cardscope_model::caveat::Caveat;
-use cardscope_model::result::Sample;
+use cardscope_model::result::LoopSample;
 use cardscope_model::units::Nanos;
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -18,17 +20,17 @@ pub(crate) struct Clockwork {
     pub(crate) latency: Nanos,
     pub(crate) flush: Nanos,
     pending: VecDeque<(Nanos, u32, bool)>,
-    pub(crate) ios: Vec<Io>,
-    pub(crate) plans: Vec<Plan>,
+    pub(crate) ios: Vec<IoRequest>,
+    pub(crate) plans: Vec<LanePlan>,
     pub(crate) deepest: usize,
     pub(crate) flushes: u32,
     pub(crate) idled: Duration,
     pub(crate) caches_dropped: u32,
-    pub(crate) discarded: Vec<Region>,
+    pub(crate) discarded: Vec<TargetRegion>,
     /// Counts I/Os; this one and all later ones fail.
     pub(crate) fails_at: Option<usize>,
     /// Raised when this many I/Os were submitted.
-    pub(crate) interrupt_at: Option<(usize, Interrupt)>,
+    pub(crate) interrupt_at: Option<(usize, InterruptFlag)>,
 }
 
 impl Clockwork {
@@ -74,12 +76,12 @@ impl Target for Clockwork {
     fn now(&mut self) -> Nanos {
         self.now
     }
-    fn plan(&mut self, plan: &Plan) -> Result<(), TargetError> {
+    fn plan(&mut self, plan: &LanePlan) -> Result<(), TargetError> {
         self.pending.clear();
         self.plans.push(*plan);
         Ok(())
     }
-    fn submit(&mut self, io: &Io) -> Result<(), TargetError> {
+    fn submit(&mut self, io: &IoRequest) -> Result<(), TargetError> {
         let failed = self.fails_at.is_some_and(|n| self.ios.len() >= n);
         self.ios.push(*io);
         self.pending.push_back((self.now + self.latency, io.slot, failed));
@@ -91,12 +93,12 @@ impl Target for Clockwork {
         }
         Ok(())
     }
-    fn complete(&mut self, _at_least: usize, done: &mut Vec<Completion>) -> Result<(), TargetError> {
+    fn complete(&mut self, _at_least: usize, done: &mut Vec<IoCompletion>) -> Result<(), TargetError> {
         let Some((at, ..)) = self.pending.front().copied() else { return Ok(()) };
         self.now = at;
         while let Some((_, slot, failed)) = self.pending.pop_front_if(|(t, ..)| *t <= at) {
             let error = TargetError::Gone { operation: "read", offset: 0, reason: "pulled out".into() };
-            done.push(Completion { slot, at, result: if failed { Err(error) } else { Ok(()) } });
+            done.push(IoCompletion { slot, at, result: if failed { Err(error) } else { Ok(()) } });
         }
         Ok(())
     }
@@ -105,7 +107,7 @@ impl Target for Clockwork {
         self.now += self.flush;
         Ok(())
     }
-    fn discard(&mut self, range: Region) -> Result<(), TargetError> {
+    fn discard(&mut self, range: TargetRegion) -> Result<(), TargetError> {
         self.discarded.push(range);
         Ok(())
     }
@@ -113,7 +115,7 @@ impl Target for Clockwork {
         self.idled += time;
         self.now += time.as_nanos() as Nanos;
     }
-    fn area(&mut self, bytes: u64) -> Result<Region, TargetError> {
+    fn area(&mut self, bytes: u64) -> Result<TargetRegion, TargetError> {
         place_area(self.info.bytes, bytes)
     }
     fn drop_caches(&mut self) -> Result<(), TargetError> {
@@ -126,7 +128,7 @@ impl Target for Clockwork {
     fn buffer(&mut self, _slot: u32) -> Result<&mut [u8], TargetError> {
         Err(TargetError::Unsupported("no content".into()))
     }
-    fn compare(&mut self, _slot: u32, _expected: Content) -> Result<Match, TargetError> {
+    fn compare(&mut self, _slot: u32, _expected: IoContent) -> Result<ContentMatch, TargetError> {
         Err(TargetError::Unsupported("no content".into()))
     }
 }
@@ -134,15 +136,15 @@ impl Target for Clockwork {
 /// Remembers everything.
 #[derive(Default)]
 pub(crate) struct Notebook {
-    pub(crate) samples: Vec<(usize, u32, Sample)>,
+    pub(crate) samples: Vec<(usize, u32, LoopSample)>,
     pub(crate) not_measured: Vec<(usize, String)>,
     pub(crate) caveats: Vec<(usize, Caveat)>,
-    pub(crate) pace: Option<Box<dyn Pace>>,
+    pub(crate) pace: Option<Box<dyn StopRule>>,
     pub(crate) refuses_samples: bool,
 }
 
 impl PassRecorder for Notebook {
-    fn sample(&mut self, test: usize, index: u32, sample: Sample) -> Result<(), RecorderError> {
+    fn sample(&mut self, test: usize, index: u32, sample: LoopSample) -> Result<(), RecorderError> {
         if self.refuses_samples {
             return Err("the disk of the archive is full".into());
         }
@@ -155,7 +157,7 @@ impl PassRecorder for Notebook {
     fn caveat(&mut self, test: usize, caveat: Caveat) {
         self.caveats.push((test, caveat));
     }
-    fn pace(&mut self, _test: usize) -> Option<Box<dyn Pace>> {
+    fn pace(&mut self, _test: usize) -> Option<Box<dyn StopRule>> {
         self.pace.take()
     }
 }

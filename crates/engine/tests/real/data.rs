@@ -1,9 +1,9 @@
 //! Whatever way the bytes take, the same bytes arrive.
 
 use crate::rig::{MIB, all, by, check, file, on_file, plan, write};
-use cardscope_engine::content::{Content, Match, fill};
+use cardscope_engine::content::{ContentMatch, IoContent, fill};
 use cardscope_engine::real::{IoChoice, RealTarget};
-use cardscope_engine::target::{Direction, Io, Plan, Target};
+use cardscope_engine::target::{IoDirection, IoRequest, LanePlan, Target};
 use proptest::prelude::*;
 use rstest::rstest;
 use std::path::Path;
@@ -14,8 +14,8 @@ fn open(path: &Path, io: IoChoice) -> RealTarget {
     on_file(path, by(io)).unwrap()
 }
 
-fn ios(direction: Direction, places: &[(u64, u32)], content: Content) -> Vec<Io> {
-    places.iter().map(|&(offset, len)| Io { slot: 0, direction, offset, len, content }).collect()
+fn ios(direction: IoDirection, places: &[(u64, u32)], content: IoContent) -> Vec<IoRequest> {
+    places.iter().map(|&(offset, len)| IoRequest { slot: 0, direction, offset, len, content }).collect()
 }
 
 proptest! {
@@ -31,18 +31,18 @@ proptest! {
             places.iter().map(|&(at, sectors)| (at * SECTOR, sectors * SECTOR as u32)).collect();
         let (first, second) =
             if uring_writes { (IoChoice::Auto, IoChoice::Preads) } else { (IoChoice::Preads, IoChoice::Auto) };
-        let content = Content::Stream { seed };
-        let plan = Plan { sync_each, ..plan(depth, 64 * SECTOR) };
+        let content = IoContent::Stream { seed };
+        let plan = LanePlan { sync_each, ..plan(depth, 64 * SECTOR) };
         let mut writer = open(&path, first);
         writer.plan(&plan).unwrap();
-        for completion in all(&mut writer, depth, ios(Direction::Write, &places, content)) {
+        for completion in all(&mut writer, depth, ios(IoDirection::Write, &places, content)) {
             prop_assert!(completion.result.is_ok());
         }
         drop(writer);
         let mut reader = open(&path, second);
         reader.plan(&plan).unwrap();
         for &(offset, len) in &places {
-            prop_assert_eq!(check(&mut reader, offset, len, content).unwrap(), Match::Same);
+            prop_assert_eq!(check(&mut reader, offset, len, content).unwrap(), ContentMatch::Same);
         }
     }
 }
@@ -53,22 +53,22 @@ fn slots_bring_what_belongs_to_their_address(
     #[values(1, 32)] depth: u32,
 ) {
     let (_directory, path) = file(MIB);
-    let content = Content::Stamp { salt: 7, generation: 1 };
+    let content = IoContent::Stamp { salt: 7, generation: 1 };
     let mut target = open(&path, io);
     target.plan(&plan(depth, 4096)).unwrap();
     let places: Vec<(u64, u32)> = (0..256).map(|n| (n * 4096, 4096)).collect();
-    all(&mut target, depth, ios(Direction::Write, &places, content));
+    all(&mut target, depth, ios(IoDirection::Write, &places, content));
     let mut done = Vec::new();
     for batch in places.chunks(depth as usize) {
         for (slot, &(offset, len)) in batch.iter().enumerate() {
-            let io = Io { slot: slot as u32, direction: Direction::Read, offset, len, content };
+            let io = IoRequest { slot: slot as u32, direction: IoDirection::Read, offset, len, content };
             target.submit(&io).unwrap();
         }
         target.complete(batch.len(), &mut done).unwrap();
         for slot in 0..batch.len() {
-            assert_eq!(target.compare(slot as u32, content).unwrap(), Match::Same);
-            let other = Content::Stamp { salt: 7, generation: 2 };
-            assert!(matches!(target.compare(slot as u32, other).unwrap(), Match::DiffersAt(_)));
+            assert_eq!(target.compare(slot as u32, content).unwrap(), ContentMatch::Same);
+            let other = IoContent::Stamp { salt: 7, generation: 2 };
+            assert!(matches!(target.compare(slot as u32, other).unwrap(), ContentMatch::DiffersAt(_)));
         }
     }
     assert_eq!(done.len(), 256);
@@ -79,10 +79,10 @@ fn a_slots_buffer_is_written_as_it_stands(#[values(IoChoice::Auto, IoChoice::Pre
     let (_directory, path) = file(MIB);
     let mut target = open(&path, io);
     target.plan(&plan(1, 4096)).unwrap();
-    fill(Content::Constant(0x5a), 0, target.buffer(0).unwrap());
-    write(&mut target, 8192, 4096, Content::Buffer).unwrap();
-    assert_eq!(check(&mut target, 8192, 4096, Content::Constant(0x5a)).unwrap(), Match::Same);
-    assert_eq!(check(&mut target, 4096, 4096, Content::Constant(0)).unwrap(), Match::Same);
+    fill(IoContent::Constant(0x5a), 0, target.buffer(0).unwrap());
+    write(&mut target, 8192, 4096, IoContent::Buffer).unwrap();
+    assert_eq!(check(&mut target, 8192, 4096, IoContent::Constant(0x5a)).unwrap(), ContentMatch::Same);
+    assert_eq!(check(&mut target, 4096, 4096, IoContent::Constant(0)).unwrap(), ContentMatch::Same);
     assert_eq!(target.buffer(0).unwrap()[..4096], [0; 4096]);
 }
 
@@ -91,9 +91,9 @@ fn noise_stays_noise_after_the_slot_has_read_zeros(#[values(IoChoice::Auto, IoCh
     let (_directory, path) = file(MIB);
     let mut target = open(&path, io);
     target.plan(&plan(1, 4096)).unwrap();
-    write(&mut target, 0, 4096, Content::Noise).unwrap();
-    assert_eq!(check(&mut target, 4096, 4096, Content::Constant(0)).unwrap(), Match::Same);
-    write(&mut target, 8192, 4096, Content::Noise).unwrap();
+    write(&mut target, 0, 4096, IoContent::Noise).unwrap();
+    assert_eq!(check(&mut target, 4096, 4096, IoContent::Constant(0)).unwrap(), ContentMatch::Same);
+    write(&mut target, 8192, 4096, IoContent::Noise).unwrap();
     drop(target);
     let bytes = std::fs::read(&path).unwrap();
     assert!(bytes[..4096].iter().any(|&b| b != 0));
@@ -104,15 +104,15 @@ fn noise_stays_noise_after_the_slot_has_read_zeros(#[values(IoChoice::Auto, IoCh
 fn noise_differs_between_slots() {
     let (_directory, path) = file(MIB);
     let mut target = open(&path, IoChoice::Auto);
-    target.plan(&Plan { own_buffers: false, ..plan(2, 4096) }).unwrap();
+    target.plan(&LanePlan { own_buffers: false, ..plan(2, 4096) }).unwrap();
     let mut done = Vec::new();
     for slot in 0..2 {
-        let io = Io {
+        let io = IoRequest {
             slot,
-            direction: Direction::Write,
+            direction: IoDirection::Write,
             offset: u64::from(slot) * 4096,
             len: 4096,
-            content: Content::Noise,
+            content: IoContent::Noise,
         };
         target.submit(&io).unwrap();
     }
@@ -127,21 +127,21 @@ fn blocks_that_would_take_too_much_memory_share_it_and_a_caveat_says_so() {
     use cardscope_model::caveat::Caveat;
     let (_directory, path) = file(64 * MIB);
     let mut target = open(&path, IoChoice::Auto);
-    target.plan(&Plan { own_buffers: false, ..plan(32, 16 * MIB) }).unwrap();
+    target.plan(&LanePlan { own_buffers: false, ..plan(32, 16 * MIB) }).unwrap();
     assert!(target.caveats().contains(&Caveat::SharedBuffers { depth: 32, shared_bytes: 16 * MIB }));
     // A mix, as `mix70` has it: reads in flight must not spoil the noise that is written beside them.
-    let (read, write) = (Direction::Read, Direction::Write);
+    let (read, write) = (IoDirection::Read, IoDirection::Write);
     let mix = [(read, 0), (write, 16 * MIB), (read, 32 * MIB), (write, 48 * MIB)];
-    let ios = mix.map(|(direction, offset)| Io {
+    let ios = mix.map(|(direction, offset)| IoRequest {
         slot: 0,
         direction,
         offset,
         len: 16 << 20,
-        content: Content::Noise,
+        content: IoContent::Noise,
     });
     assert!(all(&mut target, 4, ios).iter().all(|completion| completion.result.is_ok()));
     let by_address =
-        Io { slot: 0, direction: write, offset: 0, len: 4096, content: Content::Stream { seed: 1 } };
+        IoRequest { slot: 0, direction: write, offset: 0, len: 4096, content: IoContent::Stream { seed: 1 } };
     assert!(target.submit(&by_address).unwrap_err().to_string().contains("own_buffers"));
     drop(target);
     let bytes = std::fs::read(&path).unwrap();

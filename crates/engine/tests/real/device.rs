@@ -3,12 +3,14 @@
 use crate::rig::{
     MIB, becomes_free, by, check, file, mounted, on_device, one, open_exclusively, plan, root, write,
 };
-use cardscope_engine::content::{Content, Match};
-use cardscope_engine::real::{Holding, IoChoice, RealOptions};
-use cardscope_engine::target::{Change, Completion, Direction, Io, Plan, Region, Target, TargetError};
+use cardscope_engine::content::{ContentMatch, IoContent};
+use cardscope_engine::real::{IoChoice, OwnershipCheck, RealOptions};
+use cardscope_engine::target::{
+    IoCompletion, IoDirection, IoRequest, LanePlan, ObjectChange, Target, TargetError, TargetRegion,
+};
 use cardscope_model::caveat::Caveat;
-use cardscope_model::recipe::Path as Way;
-use cardscope_testkit::devices::Loop;
+use cardscope_model::recipe::KernelPath as Way;
+use cardscope_testkit::devices::LoopDevice;
 use rstest::rstest;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -23,23 +25,27 @@ fn a_device_is_written_read_discarded_and_reopened_and_stays_ours(
         return;
     }
     let (_directory, path) = file(16 * MIB);
-    let device = Loop::over(&path, &[]);
+    let device = LoopDevice::over(&path, &[]);
     let mut target = on_device(&device, by(io));
     assert!(target.info().whole_card);
     assert_eq!((target.info().bytes, target.info().sector), (16 * MIB, 512));
-    assert_eq!(target.area(MIB).unwrap(), Region { start: 0, len: MIB }, "too small to spare its start");
+    assert_eq!(
+        target.area(MIB).unwrap(),
+        TargetRegion { start: 0, len: MIB },
+        "too small to spare its start"
+    );
     assert!(matches!(target.area(17 * MIB), Err(TargetError::NoSpace { .. })));
-    let content = Content::Stamp { salt: 1, generation: 1 };
-    target.plan(&Plan { path: way, sync_each: true, ..plan(depth, 65_536) }).unwrap();
+    let content = IoContent::Stamp { salt: 1, generation: 1 };
+    target.plan(&LanePlan { path: way, sync_each: true, ..plan(depth, 65_536) }).unwrap();
     write(&mut target, MIB, 65_536, content).unwrap();
     target.flush().unwrap();
     target.drop_caches().unwrap();
-    assert_eq!(check(&mut target, MIB, 65_536, content).unwrap(), Match::Same);
+    assert_eq!(check(&mut target, MIB, 65_536, content).unwrap(), ContentMatch::Same);
     target.reopen().unwrap();
     assert!(open_exclusively(&device.path).is_err(), "it is ours alone all the while");
-    assert_eq!(check(&mut target, MIB, 65_536, content).unwrap(), Match::Same);
-    target.discard(Region { start: MIB, len: 65_536 }).unwrap();
-    assert_eq!(check(&mut target, MIB, 65_536, Content::Constant(0)).unwrap(), Match::Same);
+    assert_eq!(check(&mut target, MIB, 65_536, content).unwrap(), ContentMatch::Same);
+    target.discard(TargetRegion { start: MIB, len: 65_536 }).unwrap();
+    assert_eq!(check(&mut target, MIB, 65_536, IoContent::Constant(0)).unwrap(), ContentMatch::Same);
     assert!(!target.caveats().iter().any(|c| matches!(c, Caveat::NoDirectIo { .. })));
     target.lane().unwrap().unwrap().reopen().unwrap();
     drop(target);
@@ -54,7 +60,7 @@ fn a_device_that_we_may_not_open_ourselves_is_switched_between_the_ways(
         return;
     }
     let (_directory, path) = file(MIB);
-    let device = Loop::over(&path, &[]);
+    let device = LoopDevice::over(&path, &[]);
     // As UDisks2 hands it over: open, but closed to a second open by its permissions.
     let fd = open_exclusively(&device.path).unwrap();
     std::thread::spawn(move || {
@@ -67,12 +73,12 @@ fn a_device_that_we_may_not_open_ourselves_is_switched_between_the_ways(
             name: "card".into(),
         };
         let mut target = cardscope_engine::real::RealTarget::device(device, by(io)).unwrap();
-        let content = Content::Stream { seed: 5 };
+        let content = IoContent::Stream { seed: 5 };
         for way in [Way::Direct, Way::Buffered, Way::Direct] {
-            target.plan(&Plan { path: way, ..plan(2, 4096) }).unwrap();
+            target.plan(&LanePlan { path: way, ..plan(2, 4096) }).unwrap();
             write(&mut target, 4096, 4096, content).unwrap();
             target.reopen().unwrap();
-            assert_eq!(check(&mut target, 4096, 4096, content).unwrap(), Match::Same);
+            assert_eq!(check(&mut target, 4096, 4096, content).unwrap(), ContentMatch::Same);
         }
         let error = target.drop_caches().unwrap_err().to_string();
         assert!(error.contains("could not be emptied"), "{error}");
@@ -92,11 +98,11 @@ fn one_bad_place_on_a_card_that_still_answers_is_an_io_error(
     let place = mounted("tmpfs", "size=1m", 0);
     let image = place.point.join("card.img");
     std::fs::File::create(&image).unwrap().set_len(16 * MIB).unwrap();
-    let device = Loop::over(&image, &[]);
+    let device = LoopDevice::over(&image, &[]);
     let mut target = on_device(&device, by(io));
     target.plan(&plan(1, 65_536)).unwrap();
     let errors: Vec<TargetError> =
-        (0..32).filter_map(|n| write(&mut target, n * 65_536, 65_536, Content::Noise).err()).collect();
+        (0..32).filter_map(|n| write(&mut target, n * 65_536, 65_536, IoContent::Noise).err()).collect();
     assert!(!errors.is_empty());
     for error in errors {
         assert!(matches!(error, TargetError::Io { operation: "write", len: 65_536, .. }), "{error:?}");
@@ -109,10 +115,10 @@ fn a_misaligned_transfer_is_an_error_of_that_transfer() {
         return;
     }
     let (_directory, path) = file(MIB);
-    let device = Loop::over(&path, &[]);
+    let device = LoopDevice::over(&path, &[]);
     let mut target = on_device(&device, RealOptions::default());
     target.plan(&plan(1, 4096)).unwrap();
-    let result = one(&mut target, Direction::Read, 100, 512, Content::Noise).unwrap().result;
+    let result = one(&mut target, IoDirection::Read, 100, 512, IoContent::Noise).unwrap().result;
     assert!(matches!(result, Err(TargetError::Io { errno: 22, .. })), "{result:?}");
 }
 
@@ -122,15 +128,15 @@ struct Slot {
     looks: AtomicU32,
 }
 
-impl Holding for Slot {
-    fn present(&self) -> Result<(), Change> {
+impl OwnershipCheck for Slot {
+    fn present(&self) -> Result<(), ObjectChange> {
         match self.looks.fetch_add(1, Ordering::Relaxed) {
             0 => Ok(()),
-            _ => Err(Change::Another("the slot now holds another card".into())),
+            _ => Err(ObjectChange::Another("the slot now holds another card".into())),
         }
     }
 
-    fn may_write(&self) -> Result<(), Change> {
+    fn may_write(&self) -> Result<(), ObjectChange> {
         Ok(())
     }
 }
@@ -145,15 +151,21 @@ fn nothing_is_written_to_the_card_that_answers_after_a_read_failed(
         return;
     }
     let (_directory, path) = file(4 * MIB);
-    let device = Loop::over(&path, &[]);
+    let device = LoopDevice::over(&path, &[]);
     let mut target = on_device(&device, RealOptions { holding: Some(Arc::new(Slot::default())), ..by(io) });
     std::fs::File::options().write(true).open(&path).unwrap().set_len(2 * MIB).unwrap();
     target.plan(&plan(2, 4096)).unwrap();
-    let mut done: Vec<Completion> = Vec::new();
+    let mut done: Vec<IoCompletion> = Vec::new();
     for slot in 0..2 {
         let offset = if slot == 0 { 0 } else { 3 * MIB };
         target
-            .submit(&Io { slot, direction: Direction::Read, offset, len: 4096, content: Content::Buffer })
+            .submit(&IoRequest {
+                slot,
+                direction: IoDirection::Read,
+                offset,
+                len: 4096,
+                content: IoContent::Buffer,
+            })
             .unwrap();
     }
     if waits {
@@ -165,7 +177,7 @@ fn nothing_is_written_to_the_card_that_answers_after_a_read_failed(
         assert!(matches!(error, TargetError::Changed { .. }), "{error}");
     }
     let refused =
-        target.plan(&plan(1, 4096)).and_then(|()| write(&mut target, 0, 4096, Content::Constant(1)));
+        target.plan(&plan(1, 4096)).and_then(|()| write(&mut target, 0, 4096, IoContent::Constant(1)));
     assert!(matches!(refused, Err(TargetError::Changed { .. })), "{refused:?}");
     assert_eq!(std::fs::read(&path).unwrap(), vec![0; 2 * MIB as usize]);
 }

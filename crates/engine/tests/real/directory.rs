@@ -1,10 +1,10 @@
 //! A directory means a test file, made there and removed again.
 
 use crate::rig::{MIB, check, known, mounted, plan, root, write};
-use cardscope_engine::content::{Content, Match};
+use cardscope_engine::content::{ContentMatch, IoContent};
 use cardscope_engine::real::{RealOptions, RealTarget};
 use cardscope_engine::target::{Target, TargetError};
-use cardscope_files::Folder;
+use cardscope_files::ResolvedFolder;
 use cardscope_testkit::devices::tool;
 use rstest::rstest;
 use std::path::Path;
@@ -20,7 +20,7 @@ fn names(directory: &Path) -> Vec<String> {
 }
 
 fn open(directory: &Path) -> Result<RealTarget, TargetError> {
-    let folder = Folder::open(directory).map_err(|e| TargetError::Setup {
+    let folder = ResolvedFolder::open(directory).map_err(|e| TargetError::Setup {
         what: format!("opening {}", directory.display()),
         reason: e.to_string(),
     });
@@ -32,14 +32,14 @@ fn the_test_file_grows_is_used_and_is_gone_afterwards() {
     let directory = tempdir_in("/dev/shm").unwrap();
     let mut target = open(directory.path()).unwrap();
     target.plan(&plan(1, 4096)).unwrap();
-    assert!(write(&mut target, 0, 4096, Content::Noise).is_err(), "there is no area yet");
+    assert!(write(&mut target, 0, 4096, IoContent::Noise).is_err(), "there is no area yet");
     assert_eq!(target.area(MIB).unwrap().len, MIB);
     assert_eq!(target.area(2 * MIB).unwrap().len, 2 * MIB);
     assert_eq!(target.area(MIB).unwrap().len, MIB, "a smaller area lies in the larger");
-    let content = Content::Stream { seed: 1 };
+    let content = IoContent::Stream { seed: 1 };
     write(&mut target, 2 * MIB - 4096, 4096, content).unwrap();
     target.reopen().unwrap();
-    assert_eq!(check(&mut target, 2 * MIB - 4096, 4096, content).unwrap(), Match::Same);
+    assert_eq!(check(&mut target, 2 * MIB - 4096, 4096, content).unwrap(), ContentMatch::Same);
     let lane = target.lane().unwrap();
     drop(target);
     assert_eq!(names(directory.path()).len(), 1, "a lane still uses it");
@@ -72,7 +72,7 @@ fn whatever_its_owner_does_in_a_directory_meanwhile_only_the_test_file_is_writte
     std::os::unix::fs::symlink(&photo, &test).unwrap();
     target.area(2 * MIB).unwrap();
     target.reopen().unwrap();
-    write(&mut target, MIB, 4096, Content::Noise).unwrap();
+    write(&mut target, MIB, 4096, IoContent::Noise).unwrap();
     drop(target);
     assert_eq!(std::fs::read_to_string(&photo).unwrap(), "a picture");
     assert!(test.is_symlink() && moved.exists(), "the name leads to another's file now");
@@ -131,12 +131,12 @@ fn an_area_larger_than_the_room_is_refused_before_anything_is_written(
         }
         other => panic!("{other:?}"),
     }
-    let content = Content::Stream { seed: 4 };
+    let content = IoContent::Stream { seed: 4 };
     target.area(8 * MIB).unwrap();
     target.plan(&plan(4, 65_536)).unwrap();
     write(&mut target, 8 * MIB - 65_536, 65_536, content).unwrap();
     target.drop_caches().unwrap();
-    assert_eq!(check(&mut target, 8 * MIB - 65_536, 65_536, content).unwrap(), Match::Same);
+    assert_eq!(check(&mut target, 8 * MIB - 65_536, 65_536, content).unwrap(), ContentMatch::Same);
 }
 
 #[test]
@@ -148,9 +148,9 @@ fn a_disk_that_fills_up_in_the_middle_says_what_where_and_what_to_do() {
     let mut target = open(&place.point).unwrap();
     target.area(8 * MIB).unwrap();
     target.plan(&plan(1, 65_536)).unwrap();
-    target.discard(cardscope_engine::target::Region { start: 0, len: 8 * MIB }).unwrap();
+    target.discard(cardscope_engine::target::TargetRegion { start: 0, len: 8 * MIB }).unwrap();
     std::fs::write(place.point.join("others"), vec![1; 64 << 20]).unwrap_err();
-    let error = write(&mut target, 65_536, 65_536, Content::Noise).unwrap_err();
+    let error = write(&mut target, 65_536, 65_536, IoContent::Noise).unwrap_err();
     assert!(matches!(error, TargetError::NoSpace { .. }), "{error:?}");
     let text = error.to_string();
     assert!(text.contains("write at 65536") && text.contains("free some space"), "{text}");

@@ -1,10 +1,10 @@
 //! A plain file, tested in place, and what holds for every real target.
 
 use crate::rig::{MIB, all, by, check, file, on_file, plan, write};
-use cardscope_engine::content::{Content, Match};
+use cardscope_engine::content::{ContentMatch, IoContent};
 use cardscope_engine::real::{IoChoice, RealOptions};
-use cardscope_engine::target::{Direction, Io, Plan, Region, Target, TargetError};
-use cardscope_model::recipe::Path as Way;
+use cardscope_engine::target::{IoDirection, IoRequest, LanePlan, Target, TargetError, TargetRegion};
+use cardscope_model::recipe::KernelPath as Way;
 use rstest::rstest;
 
 #[test]
@@ -15,7 +15,7 @@ fn a_file_keeps_its_size_and_says_where_it_lies() {
     assert_eq!(target.info().bytes, MIB);
     assert_eq!(target.info().file_system.as_deref(), Some("tmpfs"));
     assert!(!target.info().whole_card);
-    assert_eq!(target.area(MIB).unwrap(), Region { start: 0, len: MIB });
+    assert_eq!(target.area(MIB).unwrap(), TargetRegion { start: 0, len: MIB });
     assert!(
         matches!(target.area(2 * MIB), Err(TargetError::NoSpace { needed, available, .. }) if needed == 2 * MIB && available == MIB)
     );
@@ -24,10 +24,10 @@ fn a_file_keeps_its_size_and_says_where_it_lies() {
 }
 
 #[rstest]
-#[case(Plan { depth: 0, ..plan(1, 4096) })]
+#[case(LanePlan { depth: 0, ..plan(1, 4096) })]
 #[case(plan(1, 0))]
 #[case(plan(1, 2 << 30))]
-fn a_plan_that_cannot_be_is_refused(#[case] wrong: Plan) {
+fn a_plan_that_cannot_be_is_refused(#[case] wrong: LanePlan) {
     let (_directory, path) = file(MIB);
     let mut target = on_file(&path, RealOptions::default()).unwrap();
     assert!(matches!(target.plan(&wrong), Err(TargetError::Setup { .. })));
@@ -37,16 +37,17 @@ fn a_plan_that_cannot_be_is_refused(#[case] wrong: Plan) {
 fn io_that_breaks_its_plan_is_refused_before_it_begins() {
     let (_directory, path) = file(MIB);
     let mut target = on_file(&path, RealOptions::default()).unwrap();
-    let io = Io { slot: 0, direction: Direction::Read, offset: 0, len: 4096, content: Content::Noise };
+    let io =
+        IoRequest { slot: 0, direction: IoDirection::Read, offset: 0, len: 4096, content: IoContent::Noise };
     assert!(target.submit(&io).unwrap_err().to_string().contains("planned before"));
     assert!(target.complete(1, &mut Vec::new()).is_err());
     target.plan(&plan(1, 4096)).unwrap();
     for wrong in [
-        Io { slot: 1, ..io },
-        Io { len: 8192, ..io },
-        Io { len: 0, ..io },
-        Io { offset: MIB, ..io },
-        Io { offset: u64::MAX - 100, ..io },
+        IoRequest { slot: 1, ..io },
+        IoRequest { len: 8192, ..io },
+        IoRequest { len: 0, ..io },
+        IoRequest { offset: MIB, ..io },
+        IoRequest { offset: u64::MAX - 100, ..io },
     ] {
         assert!(matches!(target.submit(&wrong), Err(TargetError::Setup { .. })), "{wrong:?}");
     }
@@ -71,7 +72,13 @@ fn asking_for_more_completions_than_are_in_flight_does_not_hang(
     target.complete(3, &mut done).unwrap();
     assert!(done.is_empty());
     target
-        .submit(&Io { slot: 0, direction: Direction::Read, offset: 0, len: 4096, content: Content::Noise })
+        .submit(&IoRequest {
+            slot: 0,
+            direction: IoDirection::Read,
+            offset: 0,
+            len: 4096,
+            content: IoContent::Noise,
+        })
         .unwrap();
     target.complete(3, &mut done).unwrap();
     assert_eq!(done.len(), 1);
@@ -87,12 +94,12 @@ fn completions_carry_times_of_one_clock_that_all_lanes_share(
     let mut last = target.now();
     for handle in [&mut target as &mut dyn Target, &mut *lane] {
         handle.plan(&plan(4, 4096)).unwrap();
-        let reads = (0..64).map(|n| Io {
+        let reads = (0..64).map(|n| IoRequest {
             slot: 0,
-            direction: Direction::Read,
+            direction: IoDirection::Read,
             offset: n * 4096,
             len: 4096,
-            content: Content::Noise,
+            content: IoContent::Noise,
         });
         // Not in order among themselves: with preads, each comes from a thread of its own.
         let began = last;
@@ -108,16 +115,16 @@ fn completions_carry_times_of_one_clock_that_all_lanes_share(
 fn a_lane_planned_on_one_thread_works_on_another() {
     let (_directory, path) = file(MIB);
     let mut target = on_file(&path, RealOptions::default()).unwrap();
-    let content = Content::Stream { seed: 3 };
+    let content = IoContent::Stream { seed: 3 };
     let mut lane = target.lane().unwrap().unwrap();
     lane.plan(&plan(8, 4096)).unwrap();
     write(&mut *lane, 0, 4096, content).unwrap();
     let lane = std::thread::spawn(move || {
-        assert_eq!(check(&mut *lane, 0, 4096, content).unwrap(), Match::Same);
+        assert_eq!(check(&mut *lane, 0, 4096, content).unwrap(), ContentMatch::Same);
         lane
     });
     let mut lane = lane.join().unwrap();
-    assert_eq!(check(&mut *lane, 0, 4096, content).unwrap(), Match::Same);
+    assert_eq!(check(&mut *lane, 0, 4096, content).unwrap(), ContentMatch::Same);
 }
 
 #[rstest]
@@ -126,16 +133,16 @@ fn a_file_is_reopened_flushed_discarded_and_forgotten(
     #[values(Way::Direct, Way::Buffered)] way: Way,
 ) {
     let (_directory, path) = file(MIB);
-    let content = Content::Stream { seed: 9 };
+    let content = IoContent::Stream { seed: 9 };
     let mut target = on_file(&path, by(io)).unwrap();
-    target.plan(&Plan { path: way, ..plan(2, 65_536) }).unwrap();
+    target.plan(&LanePlan { path: way, ..plan(2, 65_536) }).unwrap();
     write(&mut target, 65_536, 65_536, content).unwrap();
     target.flush().unwrap();
     target.reopen().unwrap();
-    assert_eq!(check(&mut target, 65_536, 65_536, content).unwrap(), Match::Same);
-    target.discard(Region { start: 65_536, len: 65_536 }).unwrap();
-    assert_eq!(check(&mut target, 65_536, 65_536, Content::Constant(0)).unwrap(), Match::Same);
-    assert!(target.compare(0, Content::Noise).is_err());
+    assert_eq!(check(&mut target, 65_536, 65_536, content).unwrap(), ContentMatch::Same);
+    target.discard(TargetRegion { start: 65_536, len: 65_536 }).unwrap();
+    assert_eq!(check(&mut target, 65_536, 65_536, IoContent::Constant(0)).unwrap(), ContentMatch::Same);
+    assert!(target.compare(0, IoContent::Noise).is_err());
     assert!(target.compare(1, content).is_err(), "slot 1 has read nothing");
 }
 

@@ -1,23 +1,23 @@
 //! Ctrl-C, and devices that hang: nothing waits for them for ever.
 
 use crate::rig::{MIB, check, file, mounted, on_device, on_file, plan, root, write};
-use cardscope_engine::content::{Content, Match};
-use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::content::{ContentMatch, IoContent};
+use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_engine::real::{IoChoice, RealOptions, RealTarget};
-use cardscope_engine::target::{Direction, Io, Target, TargetError};
-use cardscope_files::Folder;
-use cardscope_testkit::devices::{Loop, Mounted, tool};
+use cardscope_engine::target::{IoDirection, IoRequest, Target, TargetError};
+use cardscope_files::ResolvedFolder;
+use cardscope_testkit::devices::{LoopDevice, TestMount, tool};
 use rstest::rstest;
 use std::path::Path;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-fn with(io: IoChoice, interrupt: &Interrupt) -> RealOptions {
+fn with(io: IoChoice, interrupt: &InterruptFlag) -> RealOptions {
     RealOptions { io, interrupt: interrupt.clone(), ..RealOptions::default() }
 }
 
 /// Raises it after a while, and tells when that was.
-fn raise_in(interrupt: &Interrupt, time: Duration) -> JoinHandle<Instant> {
+fn raise_in(interrupt: &InterruptFlag, time: Duration) -> JoinHandle<Instant> {
     let interrupt = interrupt.clone();
     std::thread::spawn(move || {
         std::thread::sleep(time);
@@ -57,7 +57,7 @@ fn a_device_that_hangs_is_left_when_the_user_says_so(
         return;
     }
     let (below, device) = card();
-    let interrupt = Interrupt::default();
+    let interrupt = InterruptFlag::default();
     let mut target = on_device(&device, with(io, &interrupt));
     target.plan(&plan(4, 4096)).unwrap();
     let frozen = Frozen::new(&below.point);
@@ -65,7 +65,13 @@ fn a_device_that_hangs_is_left_when_the_user_says_so(
     for slot in 0..4 {
         let offset = u64::from(slot) * 4096;
         target
-            .submit(&Io { slot, direction: Direction::Write, offset, len: 4096, content: Content::Noise })
+            .submit(&IoRequest {
+                slot,
+                direction: IoDirection::Write,
+                offset,
+                len: 4096,
+                content: IoContent::Noise,
+            })
             .unwrap();
     }
     let raised = raise_in(&interrupt, Duration::from_millis(300));
@@ -80,20 +86,22 @@ fn a_device_that_hangs_is_left_when_the_user_says_so(
 }
 
 /// A card as a loop device on a file system that can be frozen.
-fn card() -> (Mounted, Loop) {
+fn card() -> (TestMount, LoopDevice) {
     let below = mounted("ext4", "rw", 32);
     let image = below.point.join("card.img");
     std::fs::write(&image, vec![1; MIB as usize]).unwrap();
-    let device = Loop::over(&image, &[]);
+    let device = LoopDevice::over(&image, &[]);
     (below, device)
 }
 
 /// Hands over four writes and waits for none.
-fn begin_writes(target: &mut dyn Target, content: Content) {
+fn begin_writes(target: &mut dyn Target, content: IoContent) {
     target.plan(&plan(4, 4096)).unwrap();
     for slot in 0..4 {
         let offset = u64::from(slot) * 4096;
-        target.submit(&Io { slot, direction: Direction::Write, offset, len: 4096, content }).unwrap();
+        target
+            .submit(&IoRequest { slot, direction: IoDirection::Write, offset, len: 4096, content })
+            .unwrap();
     }
     target.complete(0, &mut Vec::new()).unwrap();
 }
@@ -106,10 +114,10 @@ fn a_plan_waits_for_what_an_earlier_one_left_in_flight(
         return;
     }
     let (below, device) = card();
-    let mut target = on_device(&device, with(io, &Interrupt::default()));
+    let mut target = on_device(&device, with(io, &InterruptFlag::default()));
     target.plan(&plan(4, 4096)).unwrap();
     let frozen = Frozen::new(&below.point);
-    begin_writes(&mut target, Content::Constant(7));
+    begin_writes(&mut target, IoContent::Constant(7));
     let started = Instant::now();
     std::thread::scope(|scope| {
         scope.spawn(move || {
@@ -120,9 +128,9 @@ fn a_plan_waits_for_what_an_earlier_one_left_in_flight(
     });
     assert!(started.elapsed() >= Duration::from_millis(600), "{:?}", started.elapsed());
     // What is written now stays: nothing of before lands on it.
-    write(&mut target, 0, 8192, Content::Constant(9)).unwrap();
-    assert_eq!(check(&mut target, 0, 8192, Content::Constant(9)).unwrap(), Match::Same);
-    assert_eq!(check(&mut target, 8192, 8192, Content::Constant(7)).unwrap(), Match::Same);
+    write(&mut target, 0, 8192, IoContent::Constant(9)).unwrap();
+    assert_eq!(check(&mut target, 0, 8192, IoContent::Constant(9)).unwrap(), ContentMatch::Same);
+    assert_eq!(check(&mut target, 8192, 8192, IoContent::Constant(7)).unwrap(), ContentMatch::Same);
 }
 
 #[rstest]
@@ -134,10 +142,10 @@ fn a_device_that_does_not_answer_is_given_up_after_the_time_that_is_named(
     }
     let (below, device) = card();
     let io_timeout = Some(Duration::from_secs(2));
-    let mut target = on_device(&device, RealOptions { io_timeout, ..with(io, &Interrupt::default()) });
+    let mut target = on_device(&device, RealOptions { io_timeout, ..with(io, &InterruptFlag::default()) });
     target.plan(&plan(4, 4096)).unwrap();
     let frozen = Frozen::new(&below.point);
-    begin_writes(&mut target, Content::Constant(7));
+    begin_writes(&mut target, IoContent::Constant(7));
     let started = Instant::now();
     let silent = |error: TargetError| assert!(error.to_string().contains("no answer for 2 s"), "{error}");
     silent(target.complete(1, &mut Vec::new()).unwrap_err());
@@ -148,7 +156,7 @@ fn a_device_that_does_not_answer_is_given_up_after_the_time_that_is_named(
     assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
     drop(frozen);
     target.plan(&plan(1, 4096)).unwrap();
-    assert_eq!(check(&mut target, 0, 4096, Content::Constant(7)).unwrap(), Match::Same);
+    assert_eq!(check(&mut target, 0, 4096, IoContent::Constant(7)).unwrap(), ContentMatch::Same);
 }
 
 #[rstest]
@@ -159,12 +167,12 @@ fn nothing_begins_beside_what_a_dropped_lane_left_in_flight(
         return;
     }
     let (below, device) = card();
-    let mut target = on_device(&device, with(io, &Interrupt::default()));
+    let mut target = on_device(&device, with(io, &InterruptFlag::default()));
     target.plan(&plan(1, 4096)).unwrap();
     let mut lane = target.lane().unwrap().unwrap();
     lane.plan(&plan(4, 4096)).unwrap();
     let frozen = Frozen::new(&below.point);
-    begin_writes(lane.as_mut(), Content::Constant(7));
+    begin_writes(lane.as_mut(), IoContent::Constant(7));
     drop(lane);
     let refused = target.plan(&plan(1, 4096)).unwrap_err();
     assert!(refused.is_final() && refused.to_string().contains("no answer"), "{refused}");
@@ -174,22 +182,28 @@ fn nothing_begins_beside_what_a_dropped_lane_left_in_flight(
 #[test]
 fn what_was_not_handed_over_yet_never_is() {
     let (_directory, path) = file(MIB);
-    let mut target = on_file(&path, with(IoChoice::Auto, &Interrupt::default())).unwrap();
+    let mut target = on_file(&path, with(IoChoice::Auto, &InterruptFlag::default())).unwrap();
     target.plan(&plan(2, 4096)).unwrap();
-    let io = Io { slot: 1, direction: Direction::Write, offset: 0, len: 4096, content: Content::Constant(9) };
+    let io = IoRequest {
+        slot: 1,
+        direction: IoDirection::Write,
+        offset: 0,
+        len: 4096,
+        content: IoContent::Constant(9),
+    };
     target.submit(&io).unwrap();
     target.plan(&plan(1, 4096)).unwrap();
-    assert_eq!(check(&mut target, 0, 4096, Content::Constant(0)).unwrap(), Match::Same);
+    assert_eq!(check(&mut target, 0, 4096, IoContent::Constant(0)).unwrap(), ContentMatch::Same);
 }
 
 #[rstest]
 fn after_ctrl_c_saved_blocks_can_still_be_put_back(#[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice) {
     let (_directory, path) = file(MIB);
-    let interrupt = Interrupt::default();
+    let interrupt = InterruptFlag::default();
     let mut target = on_file(&path, with(io, &interrupt)).unwrap();
     target.plan(&plan(2, 4096)).unwrap();
     interrupt.raise();
-    write(&mut target, 0, 4096, Content::Constant(9)).unwrap();
+    write(&mut target, 0, 4096, IoContent::Constant(9)).unwrap();
     target.flush().unwrap();
     drop(target);
     assert_eq!(std::fs::read(&path).unwrap()[..4096], [9; 4096]);
@@ -198,7 +212,7 @@ fn after_ctrl_c_saved_blocks_can_still_be_put_back(#[values(IoChoice::Auto, IoCh
 #[test]
 fn rest_ends_with_ctrl_c() {
     let (_directory, path) = file(MIB);
-    let interrupt = Interrupt::default();
+    let interrupt = InterruptFlag::default();
     let mut target = on_file(&path, with(IoChoice::Auto, &interrupt)).unwrap();
     // On a busy computer each may be late; not all of them are.
     let shortest = (0..20).map(|_| {
@@ -216,10 +230,12 @@ fn rest_ends_with_ctrl_c() {
 #[test]
 fn an_interrupted_run_in_a_directory_leaves_nothing_behind() {
     let directory = tempfile::tempdir_in("/dev/shm").unwrap();
-    let interrupt = Interrupt::default();
-    let mut target =
-        RealTarget::directory(Folder::open(directory.path()).unwrap(), with(IoChoice::Auto, &interrupt))
-            .unwrap();
+    let interrupt = InterruptFlag::default();
+    let mut target = RealTarget::directory(
+        ResolvedFolder::open(directory.path()).unwrap(),
+        with(IoChoice::Auto, &interrupt),
+    )
+    .unwrap();
     target.area(MIB).unwrap();
     interrupt.raise();
     assert_eq!(target.area(2 * MIB), Err(TargetError::Interrupted));

@@ -1,12 +1,12 @@
 //! Kernels and sandboxes that refuse what we would like.
 
 use crate::rig::{MIB, check, file, known, mounted, on_file, plan, root, write};
-use cardscope_engine::content::{Content, Match};
+use cardscope_engine::content::{ContentMatch, IoContent};
 use cardscope_engine::real::{RealOptions, RealTarget};
-use cardscope_engine::target::{Plan, Target};
-use cardscope_files::Folder;
+use cardscope_engine::target::{LanePlan, Target};
+use cardscope_files::ResolvedFolder;
 use cardscope_model::caveat::Caveat;
-use cardscope_model::recipe::Path as Way;
+use cardscope_model::recipe::KernelPath as Way;
 use rstest::rstest;
 use std::os::unix::fs::PermissionsExt;
 
@@ -52,8 +52,11 @@ fn without_io_uring_plain_preads_do_the_same_and_the_result_says_so(#[case] errn
             target.caveats()
         );
         target.plan(&plan(depth, 4096)).unwrap();
-        write(&mut target, 4096, 4096, Content::Stream { seed: 2 }).unwrap();
-        assert_eq!(check(&mut target, 4096, 4096, Content::Stream { seed: 2 }).unwrap(), Match::Same);
+        write(&mut target, 4096, 4096, IoContent::Stream { seed: 2 }).unwrap();
+        assert_eq!(
+            check(&mut target, 4096, 4096, IoContent::Stream { seed: 2 }).unwrap(),
+            ContentMatch::Same
+        );
     })
     .join()
     .unwrap();
@@ -69,7 +72,7 @@ fn io_uring_refused_after_the_target_was_opened_falls_back_too() {
         target.plan(&plan(4, 4096)).unwrap();
         assert_eq!(target.info().io_path, "preads");
         assert!(had_it == target.caveats().iter().any(|c| matches!(c, Caveat::NoIoUring { .. })));
-        write(&mut target, 0, 4096, Content::Noise).unwrap();
+        write(&mut target, 0, 4096, IoContent::Noise).unwrap();
     })
     .join()
     .unwrap();
@@ -91,13 +94,13 @@ fn memory_over_the_lock_limit_is_used_unregistered_and_the_result_says_so() {
             return println!("memory_over_the_lock_limit: left out, there is no io_uring here");
         }
         // A common user may lock 8 MiB; root, whom nobody was, has no limit to test.
-        target.plan(&Plan { own_buffers: false, ..plan(64, MIB) }).unwrap();
+        target.plan(&LanePlan { own_buffers: false, ..plan(64, MIB) }).unwrap();
         let refused = target.caveats().iter().any(|c| matches!(c, Caveat::NoRegisteredBuffers { .. }));
         let limit = rustix::process::getrlimit(rustix::process::Resource::Memlock).current;
         assert_eq!(refused, limit.is_some_and(|bytes| bytes < 64 * MIB));
-        write(&mut target, 4096, 4096, Content::Constant(3)).unwrap();
+        write(&mut target, 4096, 4096, IoContent::Constant(3)).unwrap();
         target.plan(&plan(1, 4096)).unwrap();
-        assert_eq!(check(&mut target, 4096, 4096, Content::Constant(3)).unwrap(), Match::Same);
+        assert_eq!(check(&mut target, 4096, 4096, IoContent::Constant(3)).unwrap(), ContentMatch::Same);
     })
     .join()
     .unwrap();
@@ -115,12 +118,12 @@ fn a_file_system_without_direct_io_is_used_through_the_page_cache_and_the_result
     }
     let place = mounted(kind, options, 64);
     let options = RealOptions { file_system: Some(kind.into()), ..RealOptions::default() };
-    let mut target = RealTarget::directory(Folder::open(&place.point).unwrap(), options).unwrap();
+    let mut target = RealTarget::directory(ResolvedFolder::open(&place.point).unwrap(), options).unwrap();
     target.area(MIB).unwrap();
-    target.plan(&Plan { path: Way::Buffered, ..plan(2, 4096) }).unwrap();
+    target.plan(&LanePlan { path: Way::Buffered, ..plan(2, 4096) }).unwrap();
     assert_eq!(target.caveats(), [], "a buffered test asks for no direct I/O");
     target.plan(&plan(2, 4096)).unwrap();
     assert_eq!(target.caveats(), [Caveat::NoDirectIo { file_system: kind.into() }]);
-    write(&mut target, 4096, 4096, Content::Stream { seed: 2 }).unwrap();
-    assert_eq!(check(&mut target, 4096, 4096, Content::Stream { seed: 2 }).unwrap(), Match::Same);
+    write(&mut target, 4096, 4096, IoContent::Stream { seed: 2 }).unwrap();
+    assert_eq!(check(&mut target, 4096, 4096, IoContent::Stream { seed: 2 }).unwrap(), ContentMatch::Same);
 }

@@ -1,10 +1,10 @@
 //! Loop devices, mounted file systems and the short way to do I/O, for the tests beside this file.
 
-use cardscope_engine::content::{Content, Match};
+use cardscope_engine::content::{ContentMatch, IoContent};
 use cardscope_engine::real::{BlockDevice, IoChoice, RealOptions, RealTarget};
-use cardscope_engine::target::{Completion, Direction, Io, Plan, Target, TargetError};
-use cardscope_model::recipe::Path as Way;
-use cardscope_testkit::devices::{Loop, Mounted};
+use cardscope_engine::target::{IoCompletion, IoDirection, IoRequest, LanePlan, Target, TargetError};
+use cardscope_model::recipe::KernelPath as Way;
+use cardscope_testkit::devices::{LoopDevice, TestMount};
 use rustix::fs::{Mode, OFlags, open};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -18,8 +18,8 @@ pub(crate) fn by(io: IoChoice) -> RealOptions {
     RealOptions { io, ..RealOptions::default() }
 }
 
-pub(crate) fn plan(depth: u32, block: u64) -> Plan {
-    Plan { depth, block, path: Way::Direct, sync_each: false, own_buffers: true }
+pub(crate) fn plan(depth: u32, block: u64) -> LanePlan {
+    LanePlan { depth, block, path: Way::Direct, sync_each: false, own_buffers: true }
 }
 
 /// True as root; else says that the test is left out.
@@ -46,7 +46,7 @@ pub(crate) fn on_file(path: &Path, options: RealOptions) -> Result<RealTarget, T
 }
 
 /// The loop device as a target, held as the program holds it.
-pub(crate) fn on_device(device: &Loop, options: RealOptions) -> RealTarget {
+pub(crate) fn on_device(device: &LoopDevice, options: RealOptions) -> RealTarget {
     let fd = open_exclusively(&device.path).unwrap();
     let bytes = std::fs::metadata(&device.image).unwrap().len();
     let device = BlockDevice { fd, bytes, sector: 512, name: device.path.clone() };
@@ -70,10 +70,10 @@ pub(crate) fn becomes_free(path: &str) -> bool {
 }
 
 /// A file system in memory, or one of `mib` MiB on a loop device.
-pub(crate) fn mounted(kind: &str, options: &str, mib: u64) -> Mounted {
+pub(crate) fn mounted(kind: &str, options: &str, mib: u64) -> TestMount {
     match kind {
-        "tmpfs" | "ramfs" => Mounted::new(&["-t", kind, "-o", options], kind),
-        _ => Mounted::made(kind, &[], &["-o", options], mib),
+        "tmpfs" | "ramfs" => TestMount::new(&["-t", kind, "-o", options], kind),
+        _ => TestMount::made(kind, &[], &["-o", options], mib),
     }
 }
 
@@ -90,13 +90,13 @@ pub(crate) fn known(file_system: &str) -> bool {
 /// One I/O, alone.
 pub(crate) fn one(
     target: &mut dyn Target,
-    direction: Direction,
+    direction: IoDirection,
     offset: u64,
     len: u32,
-    content: Content,
-) -> Result<Completion, TargetError> {
+    content: IoContent,
+) -> Result<IoCompletion, TargetError> {
     let mut done = Vec::new();
-    target.submit(&Io { slot: 0, direction, offset, len, content })?;
+    target.submit(&IoRequest { slot: 0, direction, offset, len, content })?;
     // Once the interrupt is raised `complete` returns early, and on a busy machine before the I/O has ended.
     while done.is_empty() {
         target.complete(1, &mut done)?;
@@ -108,9 +108,9 @@ pub(crate) fn write(
     target: &mut dyn Target,
     offset: u64,
     len: u32,
-    content: Content,
+    content: IoContent,
 ) -> Result<(), TargetError> {
-    one(target, Direction::Write, offset, len, content)?.result
+    one(target, IoDirection::Write, offset, len, content)?.result
 }
 
 /// Reads and holds against `expected`.
@@ -118,21 +118,25 @@ pub(crate) fn check(
     target: &mut dyn Target,
     offset: u64,
     len: u32,
-    expected: Content,
-) -> Result<Match, TargetError> {
-    one(target, Direction::Read, offset, len, Content::Noise)?.result?;
+    expected: IoContent,
+) -> Result<ContentMatch, TargetError> {
+    one(target, IoDirection::Read, offset, len, IoContent::Noise)?.result?;
     target.compare(0, expected)
 }
 
 /// Carries out all I/Os with as many in flight as `depth` says; gives the completions.
-pub(crate) fn all(target: &mut dyn Target, depth: u32, ios: impl IntoIterator<Item = Io>) -> Vec<Completion> {
+pub(crate) fn all(
+    target: &mut dyn Target,
+    depth: u32,
+    ios: impl IntoIterator<Item = IoRequest>,
+) -> Vec<IoCompletion> {
     let mut free: Vec<u32> = (0..depth).rev().collect();
     let (mut done, mut total) = (Vec::new(), Vec::new());
     let mut ios = ios.into_iter().peekable();
     while ios.peek().is_some() || free.len() < depth as usize {
         while let (Some(&slot), Some(_)) = (free.last(), ios.peek()) {
             free.pop();
-            target.submit(&Io { slot, ..ios.next().expect("peeked") }).unwrap();
+            target.submit(&IoRequest { slot, ..ios.next().expect("peeked") }).unwrap();
         }
         target.complete(1, &mut done).unwrap();
         free.extend(done.iter().map(|completion| completion.slot));

@@ -1,6 +1,6 @@
 //! What a name leads to, and what is done with files in a folder that is held.
 
-use cardscope_files::{Draft, FileError, Folder, Identity, Use};
+use cardscope_files::{DraftFile, FileError, FileIdentity, FileUse, ResolvedFolder};
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -18,8 +18,8 @@ fn folder() -> (TempDir, PathBuf) {
     (dir, top)
 }
 
-fn of_file(path: &Path) -> Result<(Folder, std::ffi::OsString), FileError> {
-    Folder::of_file(path)
+fn of_file(path: &Path) -> Result<(ResolvedFolder, std::ffi::OsString), FileError> {
+    ResolvedFolder::of_file(path)
 }
 
 #[test]
@@ -30,18 +30,21 @@ fn a_way_is_followed_through_our_own_links_and_ends_without_any() {
     symlink(top.join("relative/b"), top.join("absolute")).unwrap();
     for way in ["absolute", "a/./b", "a//b/", "absolute/../b", "relative/../relative/b", "a/b/../../absolute"]
     {
-        let folder = Folder::open(&top.join(way)).unwrap();
+        let folder = ResolvedFolder::open(&top.join(way)).unwrap();
         assert_eq!(folder.path(), top.join("a/b"), "{way}");
-        assert_eq!(Identity::of(&folder).unwrap(), Identity::from(&top.join("a/b").metadata().unwrap()));
+        assert_eq!(
+            FileIdentity::of(&folder).unwrap(),
+            FileIdentity::from(&top.join("a/b").metadata().unwrap())
+        );
         assert_eq!(folder.by_descriptor().canonicalize().unwrap(), top.join("a/b"));
     }
-    assert!(Folder::open(&top.join("none")).unwrap_err().is_absent());
+    assert!(ResolvedFolder::open(&top.join("none")).unwrap_err().is_absent());
     fs::write(top.join("file"), "").unwrap();
     assert!(
-        matches!(Folder::open(&top.join("file")), Err(FileError::Io(e)) if e.kind() == std::io::ErrorKind::NotADirectory)
+        matches!(ResolvedFolder::open(&top.join("file")), Err(FileError::Io(e)) if e.kind() == std::io::ErrorKind::NotADirectory)
     );
     symlink("round", top.join("round")).unwrap();
-    assert!(Folder::open(&top.join("round")).is_err(), "a ring of links ends");
+    assert!(ResolvedFolder::open(&top.join("round")).is_err(), "a ring of links ends");
 }
 
 #[test]
@@ -62,7 +65,7 @@ fn a_link_of_another_user_is_not_followed_wherever_it_stands_on_the_way() {
     }
     // Through a link of ours to one of theirs, too.
     symlink("one/b", top.join("ours")).unwrap();
-    assert!(matches!(Folder::open(&top.join("ours")), Err(FileError::ForeignLink { .. })));
+    assert!(matches!(ResolvedFolder::open(&top.join("ours")), Err(FileError::ForeignLink { .. })));
 }
 
 #[test]
@@ -77,7 +80,7 @@ fn what_is_no_name_of_a_file_is_refused() {
         };
         assert!(matches!(of_file(&path), Err(FileError::NotAName)), "{way}");
     }
-    let held = Folder::open(&top).unwrap();
+    let held = ResolvedFolder::open(&top).unwrap();
     for name in ["a/b", "..", ""] {
         assert!(matches!(held.create(OsStr::new(name), 0o600), Err(FileError::NotAName)), "{name}");
         assert!(matches!(held.look(OsStr::new(name)), Err(FileError::NotAName)), "{name}");
@@ -87,28 +90,31 @@ fn what_is_no_name_of_a_file_is_refused() {
 #[test]
 fn missing_folders_are_made_for_this_user_alone() {
     let (_dir, top) = folder();
-    let folder = Folder::make(&top.join("x/y/z"), 0o700).unwrap();
+    let folder = ResolvedFolder::make(&top.join("x/y/z"), 0o700).unwrap();
     assert_eq!(folder.path(), top.join("x/y/z"));
     for made in ["x", "x/y", "x/y/z"] {
         assert_eq!(top.join(made).metadata().unwrap().mode() & 0o777, 0o700, "{made}");
     }
     symlink("nowhere", top.join("dangling")).unwrap();
-    assert!(Folder::make(&top.join("dangling/in"), 0o700).is_ok(), "our own link says where");
+    assert!(ResolvedFolder::make(&top.join("dangling/in"), 0o700).is_ok(), "our own link says where");
     lchown(top.join("dangling"), Some(NOBODY), None).expect("this test needs root");
-    assert!(matches!(Folder::make(&top.join("dangling/more"), 0o700), Err(FileError::ForeignLink { .. })));
+    assert!(matches!(
+        ResolvedFolder::make(&top.join("dangling/more"), 0o700),
+        Err(FileError::ForeignLink { .. })
+    ));
     assert!(!top.join("nowhere/more").exists());
 }
 
 #[test]
 fn only_plain_files_are_opened_and_a_pipe_is_not_waited_for() {
     let (_dir, top) = folder();
-    let held = Folder::open(&top).unwrap();
+    let held = ResolvedFolder::open(&top).unwrap();
     fs::write(top.join("plain"), "text").unwrap();
     fs::create_dir(top.join("folder")).unwrap();
     symlink("plain", top.join("link")).unwrap();
     assert!(Command::new("mkfifo").arg(top.join("pipe")).status().unwrap().success());
     let _socket = std::os::unix::net::UnixListener::bind(top.join("socket")).unwrap();
-    for usage in [Use::Read, Use::Write] {
+    for usage in [FileUse::Read, FileUse::Write] {
         let mut text = String::new();
         held.open_file(OsStr::new("plain"), usage).unwrap().read_to_string(&mut text).unwrap();
         assert_eq!(text, "text");
@@ -117,7 +123,7 @@ fn only_plain_files_are_opened_and_a_pipe_is_not_waited_for() {
             let refused = held.open_file(OsStr::new(name), usage).unwrap_err();
             assert!(matches!(refused, FileError::NotPlain(is) if is == kind), "{name}");
         }
-        let dev = Folder::open(Path::new("/dev")).unwrap();
+        let dev = ResolvedFolder::open(Path::new("/dev")).unwrap();
         assert!(matches!(dev.open_file(OsStr::new("null"), usage), Err(FileError::NotPlain("device"))));
         assert!(held.open_file(OsStr::new("none"), usage).unwrap_err().is_absent());
     }
@@ -134,10 +140,10 @@ fn only_plain_files_are_opened_and_a_pipe_is_not_waited_for() {
 #[test]
 fn a_file_is_removed_only_while_it_is_that_file() {
     let (_dir, top) = folder();
-    let held = Folder::open(&top).unwrap();
+    let held = ResolvedFolder::open(&top).unwrap();
     let name = OsStr::new("ours");
     let ours = held.create(name, 0o600).unwrap();
-    let identity = Identity::of(&ours).unwrap();
+    let identity = FileIdentity::of(&ours).unwrap();
     fs::rename(top.join("ours"), top.join("moved")).unwrap();
     fs::write(top.join("ours"), "theirs").unwrap();
     assert!(!held.remove(name, identity).unwrap());
@@ -158,7 +164,7 @@ fn what_is_done_happens_in_the_folder_that_was_named_whatever_has_its_name_later
     symlink("other", top.join("named")).unwrap();
     assert!(!held.is_at(&top.join("named")) && held.is_at(&top.join("moved")));
     held.create(&name, 0o600).unwrap();
-    let draft = Draft::new(&held, None, 0o600).unwrap();
+    let draft = DraftFile::new(&held, None, 0o600).unwrap();
     draft.place(OsStr::new("second")).unwrap();
     assert_eq!(held.names().unwrap(), ["page", "second"]);
     assert_eq!(fs::read_dir(top.join("other")).unwrap().count(), 0);
@@ -168,12 +174,12 @@ fn what_is_done_happens_in_the_folder_that_was_named_whatever_has_its_name_later
 #[test]
 fn a_new_file_replaces_nothing_and_a_draft_that_is_given_up_leaves_nothing() {
     let (_dir, top) = folder();
-    let held = Folder::open(&top).unwrap();
-    drop(Draft::new(&held, None, 0o600).unwrap());
+    let held = ResolvedFolder::open(&top).unwrap();
+    drop(DraftFile::new(&held, None, 0o600).unwrap());
     fs::write(top.join("there"), "theirs").unwrap();
     symlink("nowhere", top.join("dangling")).unwrap();
     for name in ["there", "dangling"] {
-        let draft = Draft::new(&held, None, 0o600).unwrap();
+        let draft = DraftFile::new(&held, None, 0o600).unwrap();
         assert!(draft.place(OsStr::new(name)).is_err(), "{name}");
     }
     assert_eq!(held.names().unwrap(), ["dangling", "there"]);
@@ -183,13 +189,13 @@ fn a_new_file_replaces_nothing_and_a_draft_that_is_given_up_leaves_nothing() {
 #[test]
 fn a_replaced_file_hands_on_its_owner_and_rights_and_never_set_user_id() {
     let (_dir, top) = folder();
-    let held = Folder::open(&top).unwrap();
+    let held = ResolvedFolder::open(&top).unwrap();
     let path = top.join("page");
     fs::write(&path, "old").unwrap();
     chown(&path, Some(NOBODY), Some(NOBODY)).expect("this test needs root");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o6641)).unwrap();
-    let old = held.open_file(OsStr::new("page"), Use::Read).unwrap();
-    let draft = Draft::new(&held, Some(old), 0o666).unwrap();
+    let old = held.open_file(OsStr::new("page"), FileUse::Read).unwrap();
+    let draft = DraftFile::new(&held, Some(old), 0o666).unwrap();
     draft.file().write_all(b"new").unwrap();
     draft.place(OsStr::new("page")).unwrap();
     let about = path.metadata().unwrap();
@@ -201,7 +207,7 @@ fn a_replaced_file_hands_on_its_owner_and_rights_and_never_set_user_id() {
 #[test]
 fn what_took_the_name_of_the_file_that_was_judged_stays_with_its_owner_and_rights() {
     let (_dir, top) = folder();
-    let held = Folder::open(&top).unwrap();
+    let held = ResolvedFolder::open(&top).unwrap();
     let (page, secret) = (top.join("page"), top.join("secret"));
     fs::write(&secret, "root's own").unwrap();
     let exchanges: [&dyn Fn(); 4] = [
@@ -213,8 +219,8 @@ fn what_took_the_name_of_the_file_that_was_judged_stays_with_its_owner_and_right
     for exchange in exchanges {
         fs::write(&page, "old").unwrap();
         chown(&page, Some(NOBODY), None).expect("this test needs root");
-        let old = held.open_file(OsStr::new("page"), Use::Read).unwrap();
-        let draft = Draft::new(&held, Some(old), 0o600).unwrap();
+        let old = held.open_file(OsStr::new("page"), FileUse::Read).unwrap();
+        let draft = DraftFile::new(&held, Some(old), 0o600).unwrap();
         fs::remove_file(&page).unwrap();
         exchange();
         let before = page.symlink_metadata().unwrap();
@@ -232,7 +238,7 @@ fn a_folder_is_settled_where_nobody_else_can_exchange_it_or_one_above_it() {
     let (_dir, top) = folder();
     let deep = top.join("a/b");
     fs::create_dir_all(&deep).unwrap();
-    let settled = || Folder::open(&deep).unwrap().settled();
+    let settled = || ResolvedFolder::open(&deep).unwrap().settled();
     let rights = |mode| fs::set_permissions(top.join("a"), fs::Permissions::from_mode(mode)).unwrap();
     settled().unwrap();
     rights(0o1777);
@@ -255,10 +261,10 @@ fn a_file_system_that_cannot_exchange_names_replaces_and_makes_all_the_same() {
     let dir = tempfile::tempdir().unwrap();
     let mounted = Command::new("mount").args(["-t", "ramfs", "none"]).arg(dir.path()).status();
     assert!(mounted.is_ok_and(|status| status.success()), "this test needs root");
-    let held = Folder::open(dir.path()).unwrap();
-    Draft::new(&held, None, 0o600).unwrap().place(OsStr::new("page")).unwrap();
-    let old: File = held.open_file(OsStr::new("page"), Use::Read).unwrap();
-    let draft = Draft::new(&held, Some(old), 0o600).unwrap();
+    let held = ResolvedFolder::open(dir.path()).unwrap();
+    DraftFile::new(&held, None, 0o600).unwrap().place(OsStr::new("page")).unwrap();
+    let old: File = held.open_file(OsStr::new("page"), FileUse::Read).unwrap();
+    let draft = DraftFile::new(&held, Some(old), 0o600).unwrap();
     draft.file().write_all(b"new").unwrap();
     let replaced = draft.place(OsStr::new("page"));
     let names = held.names().unwrap();

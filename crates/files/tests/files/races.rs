@@ -1,7 +1,7 @@
 //! Somebody exchanges names as fast as they can while files are made, replaced and removed: nothing outside is touched,
 //! ever. 200 rounds of each with `CARDSCOPE_LONG=1`, a few otherwise.
 
-use cardscope_files::{Draft, FileError, Folder, Identity, Use};
+use cardscope_files::{DraftFile, FileError, FileIdentity, FileUse, ResolvedFolder};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use std::ffi::OsStr;
 use std::fs;
@@ -86,16 +86,16 @@ fn a_folder_that_becomes_a_link_leads_nowhere_else() {
     lchown(&link, Some(NOBODY), None).unwrap();
     let (mut made, mut refused) = (0, 0);
     while_exchanging(&folder, &link, || {
-        match Folder::make_for_file(&folder.join("new")) {
+        match ResolvedFolder::make_for_file(&folder.join("new")) {
             Err(error) => {
                 assert!(matches!(error, FileError::ForeignLink { .. }), "{error}");
                 refused += 1;
             }
             Ok((held, name)) => {
                 let file = held.create(&name, 0o600).unwrap();
-                Draft::new(&held, Some(file), 0o600).unwrap().place(&name).unwrap();
+                DraftFile::new(&held, Some(file), 0o600).unwrap().place(&name).unwrap();
                 let now = held.look(&name).unwrap().unwrap();
-                assert!(held.remove(&name, Identity::from(&now)).unwrap());
+                assert!(held.remove(&name, FileIdentity::from(&now)).unwrap());
                 made += 1;
             }
         }
@@ -115,11 +115,11 @@ fn a_file_that_becomes_a_link_or_another_name_of_ours_is_not_replaced_given_away
             true => fs::hard_link(place.ours.join("page"), &other).unwrap(),
             false => symlink(place.ours.join("page"), &other).unwrap(),
         }
-        let held = Folder::open(&place.theirs).unwrap();
+        let held = ResolvedFolder::open(&place.theirs).unwrap();
         while_exchanging(&page, &other, || {
-            let Ok(old) = held.open_file(OsStr::new("page"), Use::Read) else { return };
+            let Ok(old) = held.open_file(OsStr::new("page"), FileUse::Read) else { return };
             let theirs = old.metadata().unwrap().uid() == NOBODY;
-            let draft = Draft::new(&held, Some(old), 0o600).unwrap();
+            let draft = DraftFile::new(&held, Some(old), 0o600).unwrap();
             draft.file().write_all(b"new").unwrap();
             match draft.place(OsStr::new("page")) {
                 // A name of our own file in their folder was replaced there; the file itself was not.

@@ -5,59 +5,59 @@ pub mod flashbench;
 
 use cardscope_model::answer::Answer;
 use cardscope_model::card_map::plot::Plot;
-use cardscope_model::card_map::property::{Property, Status};
+use cardscope_model::card_map::property::{Property, PropertyStatus};
 use cardscope_model::card_map::{
-    Advice, Curves, Geometry, MapReport, Measured, ProfileLine, SizePoint, Tried,
+    FlashGeometry, MapAdvice, MapReport, MeasuredMap, ProfileLine, SizeCurves, SizePoint, TriedState,
 };
-use cardscope_model::report::Body as _;
-use cardscope_model::report::Tone;
+use cardscope_model::report::NewsTone;
+use cardscope_model::report::ReportBody as _;
 use cardscope_model::units::three_digits as speed;
-use cardscope_model::units::{BinarySize, Capacity, KIB, Size};
+use cardscope_model::units::{BinarySize, DecimalSize, ExactCapacity, KIB};
 use cardscope_page::chart::Chart;
 use cardscope_page::chart::inside::{TERMINAL, addresses};
 use cardscope_page::figure::{ANSWER, percent, sentence, time_us};
-use cardscope_page::properties::{HIDDEN, Row, geometry_rows, row, row_or, tested};
+use cardscope_page::properties::{HIDDEN, PropertyRow, geometry_rows, row, row_or, tested};
 use cardscope_page::tree::table::Table;
-use cardscope_page::tree::{Block, Fact, Page, fact, failed_ios, io_errors, moved, tone_of_figures};
+use cardscope_page::tree::{Page, PageBlock, PageFact, fact, failed_ios, io_errors, moved, tone_of_figures};
 use std::collections::BTreeSet;
 
 /// The page.
 pub fn page(report: &MapReport) -> Page {
     let (header, body, measured) = (&report.header, &report.body, &report.body.measured);
-    let (tested, untested): (Vec<Row>, Vec<Row>) =
+    let (tested, untested): (Vec<PropertyRow>, Vec<PropertyRow>) =
         rows(measured).into_iter().partition(|row| row.sure.is_some());
     let mut page = Page::new(&header.target, tone_of_figures(body.exit_status()), answer(measured, &tested));
     page.reasons.extend(failed_ios(&body.moved));
-    page.because(Tone::Plain, sentence(&moved(&body.moved)));
+    page.because(NewsTone::Plain, sentence(&moved(&body.moved)));
     let chosen = measured.open_blocks.chosen_unit_bytes;
     let chosen = chosen.map(|bytes| format!("Open blocks were searched in units of {}.", BinarySize(bytes)));
-    page.because_all(Tone::Plain, chosen);
+    page.because_all(NewsTone::Plain, chosen);
     let untimed = measured.out_of_time();
     let named = if untimed == 1 { "1 property".to_owned() } else { format!("{untimed} properties") };
     let untimed = (untimed > 0).then(|| format!("{named} not tested: the time or write limit came first."));
-    page.because_all(Tone::Warning, untimed);
-    page.add("", [Block::Table(properties(&tested))]);
-    page.add("Settings that fit", [Block::Facts(settings(&body.advice))]);
+    page.because_all(NewsTone::Warning, untimed);
+    page.add("", [PageBlock::Table(properties(&tested))]);
+    page.add("Settings that fit", [PageBlock::Facts(settings(&body.advice))]);
     // Nothing is laid out on a card whose data is not back yet.
     for command in body.advice.commands.iter().filter(|_| header.next.is_empty()) {
         page.step(sentence(&command.what), Some(command.command.clone()));
     }
-    page.fold("Evidence", [Block::Table(evidence(&tested))]);
-    page.fold("Advice", [Block::Lines(body.advice.words.clone())]);
-    page.fold("Speed by size of an I/O, in MB/s", curves(&measured.curves).map(Block::Table));
+    page.fold("Evidence", [PageBlock::Table(evidence(&tested))]);
+    page.fold("Advice", [PageBlock::Lines(body.advice.words.clone())]);
+    page.fold("Speed by size of an I/O, in MB/s", curves(&measured.curves).map(PageBlock::Table));
     let axis = measured.axis.as_ref();
     let axis = axis.and_then(|axis| addresses(axis, &header.condition, TERMINAL));
-    let charts = axis.into_iter().chain(charts(measured)).map(Block::chart);
+    let charts = axis.into_iter().chain(charts(measured)).map(PageBlock::chart);
     page.fold("Charts", charts);
-    page.fold("Not tested", [Block::Lines(by_reason(&untested))]);
-    page.fold("Tried on the card", [Block::Lines(body.advice.tried.iter().map(tried).collect())]);
-    page.fold("In the form of a review", [Block::Table(profile(&body.profile))]);
-    page.add("Tables in flashbench's layout", [Block::Verbatim(flashbench::text(&measured.tables))]);
+    page.fold("Not tested", [PageBlock::Lines(by_reason(&untested))]);
+    page.fold("Tried on the card", [PageBlock::Lines(body.advice.tried.iter().map(tried).collect())]);
+    page.fold("In the form of a review", [PageBlock::Table(profile(&body.profile))]);
+    page.add("Tables in flashbench's layout", [PageBlock::Verbatim(flashbench::text(&measured.tables))]);
     page.fold("Failed I/Os", [io_errors(&body.moved.io_errors)]);
     page.fold(
         "Conditions",
-        [Block::Facts(vec![
-            fact("announced", Capacity(body.announced_bytes)),
+        [PageBlock::Facts(vec![
+            fact("announced", ExactCapacity(body.announced_bytes)),
             fact("seed", header.seed),
             fact("I/O by", &header.io_path),
         ])],
@@ -66,7 +66,7 @@ pub fn page(report: &MapReport) -> Page {
 }
 
 /// The properties that people ask for first; of a map of other parts, what these found.
-fn answer(measured: &Measured, tested: &[Row]) -> Answer {
+fn answer(measured: &MeasuredMap, tested: &[PropertyRow]) -> Answer {
     let size = |name: &str, property: &Property<u64>| {
         property.value.map(|bytes| format!("{name} {}", BinarySize(bytes)))
     };
@@ -77,7 +77,7 @@ fn answer(measured: &Measured, tested: &[Row]) -> Answer {
     };
     let blocks = &measured.open_blocks;
     let open = open(&blocks.linear).or_else(|| open(&blocks.random)).map(|n| format!("{n} open blocks"));
-    let cache = measured.slc_cache_bytes.value.map(|bytes| format!("cache {}", Size(bytes)));
+    let cache = measured.slc_cache_bytes.value.map(|bytes| format!("cache {}", DecimalSize(bytes)));
     let parts =
         [size("erase block", &measured.erase_block_bytes), size("page", &measured.page_bytes), open, cache];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
@@ -92,7 +92,7 @@ fn answer(measured: &Measured, tested: &[Row]) -> Answer {
 }
 
 /// As many properties as an answer has room for, and how many more there are.
-fn named(rows: &[Row]) -> String {
+fn named(rows: &[PropertyRow]) -> String {
     let all: Vec<String> = rows.iter().map(|row| format!("{}: {}", row.name, row.found)).collect();
     let said = |shown: usize| {
         let more = all.len() - shown;
@@ -104,7 +104,7 @@ fn named(rows: &[Row]) -> String {
 }
 
 /// Every chart once: page and erase block share theirs.
-pub fn charts(measured: &Measured) -> Vec<Chart> {
+pub fn charts(measured: &MeasuredMap) -> Vec<Chart> {
     let evidence = measured.properties().map(|property| property.evidence());
     let mut found: Vec<&Plot> = Vec::new();
     for plot in evidence.into_iter().filter_map(|e| e.plot.as_ref()).chain(&measured.plots) {
@@ -119,7 +119,7 @@ pub fn charts(measured: &Measured) -> Vec<Chart> {
 }
 
 /// Speeds by size, a line a size; columns without a figure are left out.
-fn curves(curves: &Curves) -> Option<Table> {
+fn curves(curves: &SizeCurves) -> Option<Table> {
     let sizes: BTreeSet<u64> = curves.all().iter().flat_map(|c| c.iter().map(|p| p.bytes)).collect();
     let at = |curve: &[SizePoint], bytes: &u64, show: fn(&SizePoint) -> String| {
         curve.iter().find(|p| p.bytes == *bytes).map_or(String::new(), show)
@@ -151,7 +151,7 @@ fn profile(lines: &[ProfileLine]) -> Table {
     .always(["value", "how"])
 }
 
-fn settings(advice: &Advice) -> Vec<Fact> {
+fn settings(advice: &MapAdvice) -> Vec<PageFact> {
     let blocks = |n: u64| match n {
         1 => "1 block of 4 KiB".to_owned(),
         n => format!("{n} blocks of 4 KiB ({})", BinarySize(n * 4 * KIB)),
@@ -169,7 +169,7 @@ fn settings(advice: &Advice) -> Vec<Fact> {
     all.into_iter().filter_map(|(name, value)| Some(fact(name, value?))).collect()
 }
 
-fn tried(tried: &Tried) -> String {
+fn tried(tried: &TriedState) -> String {
     let Some(iops) = tried.iops else {
         let why = tried.reason.as_deref().unwrap_or("no figure");
         return format!("{}: not done, {why}", tried.what);
@@ -186,13 +186,13 @@ fn tried(tried: &Tried) -> String {
 mod tests;
 
 /// The tested properties with the numbers they rest on.
-fn evidence(rows: &[Row]) -> Table {
+fn evidence(rows: &[PropertyRow]) -> Table {
     Table::of(rows, &[("property", &|row| row.name.to_owned()), ("measured", &|row| row.rest.clone())])
         .left_aligned(["measured"])
 }
 
 /// The tested properties, each with how sure it is.
-fn properties(rows: &[Row]) -> Table {
+fn properties(rows: &[PropertyRow]) -> Table {
     Table::of(
         rows,
         &[
@@ -205,7 +205,7 @@ fn properties(rows: &[Row]) -> Table {
 }
 
 /// Why properties were not tested, those of one reason in a line.
-fn by_reason(rows: &[Row]) -> Vec<String> {
+fn by_reason(rows: &[PropertyRow]) -> Vec<String> {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for row in rows {
         match reasons.iter_mut().find(|(reason, _)| *reason == row.found) {
@@ -217,14 +217,14 @@ fn by_reason(rows: &[Row]) -> Vec<String> {
 }
 
 /// What was tested, each with its value and how sure that is.
-pub fn known(measured: &Measured) -> Vec<(String, String)> {
+pub fn known(measured: &MeasuredMap) -> Vec<(String, String)> {
     tested(rows(measured))
 }
 
-fn rows(m: &Measured) -> Vec<Row> {
+fn rows(m: &MeasuredMap) -> Vec<PropertyRow> {
     let size = |bytes: &u64| BinarySize(*bytes).to_string();
     let mb_s = |v: &f64| format!("{} MB/s", speed(*v));
-    let [page, erase_block, linear, random] = geometry_rows(&Geometry::from(m));
+    let [page, erase_block, linear, random] = geometry_rows(&FlashGeometry::from(m));
     vec![
         page,
         row("read unit", &m.read_unit_bytes, size),
@@ -247,13 +247,15 @@ fn rows(m: &Measured) -> Vec<Row> {
 }
 
 /// The cache; where no end of it was found, how much was written without a drop.
-fn cache(property: &Property<u64>) -> Row {
-    let size = |bytes: &u64| Size(*bytes).to_string();
+fn cache(property: &Property<u64>) -> PropertyRow {
+    let size = |bytes: &u64| DecimalSize(*bytes).to_string();
     let written = property.evidence.numbers.iter().find(|number| number.what == "written");
-    let none = written.map_or(String::new(), |n| format!(", no drop over {}", Size(n.value as u64)));
+    let none = written.map_or(String::new(), |n| format!(", no drop over {}", DecimalSize(n.value as u64)));
     let row = row_or(&format!("none{none}"), "cache", property, size);
     match (property.status, property.bound) {
-        (Status::AtLeast, Some(bound)) => Row { found: format!("no drop over {}", Size(bound)), ..row },
+        (PropertyStatus::AtLeast, Some(bound)) => {
+            PropertyRow { found: format!("no drop over {}", DecimalSize(bound)), ..row }
+        }
         _ => row,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use cardscope_model::card_map::CardMap;
-use cardscope_model::report::{Header, Report};
+use cardscope_model::report::{Report, ReportHeader};
 use cardscope_testkit::samples as sample;
 use cardscope_testkit::samples::map;
 
@@ -15,11 +15,11 @@ fn the_page_says_first_what_the_card_is_made_of_and_what_to_do() {
 fn a_map_that_ended_early_says_why_and_claims_nothing() {
     let whole = map();
     let early = Report {
-        header: Header { error: Some("interrupted".to_owned()), ..whole.header },
+        header: ReportHeader { error: Some("interrupted".to_owned()), ..whole.header },
         body: CardMap {
-            measured: Measured::default(),
+            measured: MeasuredMap::default(),
             profile: Vec::new(),
-            advice: Advice::default(),
+            advice: MapAdvice::default(),
             ..whole.body
         },
     };
@@ -30,11 +30,15 @@ fn a_map_that_ended_early_says_why_and_claims_nothing() {
 
 #[test]
 fn an_answer_names_as_many_properties_as_it_has_room_for() {
-    let row =
-        |name, found: &str| Row { name, found: found.to_owned(), sure: Some(0.99), rest: String::new() };
+    let row = |name, found: &str| PropertyRow {
+        name,
+        found: found.to_owned(),
+        sure: Some(0.99),
+        rest: String::new(),
+    };
     let (read, write) = (row("read queue", "none"), row("write queue of 32", &faster(3.43)));
     assert_eq!(named(&[read, write]), "Read queue: none; write queue of 32: 3.43 × faster.");
-    let many: Vec<Row> = (0..9).map(|_| row("open blocks in order", "no limit")).collect();
+    let many: Vec<PropertyRow> = (0..9).map(|_| row("open blocks in order", "no limit")).collect();
     let said = named(&many);
     assert!(said.chars().count() <= ANSWER && said.ends_with("; 7 more below."), "{said}");
     assert_eq!([faster(1.01), faster(0.5)], ["no gain", "2.00 × slower"]);

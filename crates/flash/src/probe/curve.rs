@@ -1,7 +1,7 @@
 //! Cost of an I/O by its size, in order and at random, as in docs/reference/reports.md#lexar-review.
 
 use cardscope_model::card_map::SizePoint;
-use cardscope_model::card_map::plot::{Axis, Plot, Scale};
+use cardscope_model::card_map::plot::{AxisScale, Plot, PlotAxis};
 use cardscope_model::statistics::median;
 
 /// The point of a size from the seconds of its I/Os, one after the other; `None` where there were none.
@@ -13,7 +13,8 @@ pub(super) fn point(size: u64, times: &[f64]) -> Option<SizePoint> {
 
 /// Both curves in one picture.
 pub(super) fn plot(title: &str, x: &str, in_order: &[SizePoint], at_random: &[SizePoint]) -> Plot {
-    let (x, y) = (Axis::new(x, "bytes", Scale::Log2), Axis::new("speed", "MB/s", Scale::Log10));
+    let (x, y) =
+        (PlotAxis::new(x, "bytes", AxisScale::Log2), PlotAxis::new("speed", "MB/s", AxisScale::Log10));
     let line = |points: &[SizePoint]| points.iter().map(|p| (p.bytes as f64, p.mb_s)).collect::<Vec<_>>();
     Plot::new(title, x, y).line("in order", line(in_order)).line("at random", line(at_random))
 }

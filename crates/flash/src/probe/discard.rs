@@ -4,15 +4,15 @@
 //! Measured before it is advised, since neither discard nor any file system helped the card of
 //! docs/reference/reports.md#lexar-review.
 
-use crate::probe::options::Options;
-use cardscope_engine::card::{Card, Extent, Stop};
+use crate::probe::options::MapOptions;
+use cardscope_engine::card::{CardExtent, IoDriver, ProbeStop};
 use cardscope_engine::event::Listener;
-use cardscope_model::card_map::Tried;
+use cardscope_model::card_map::TriedState;
 use cardscope_model::card_map::advice::{AFTER_DISCARD, AS_IT_WAS};
 use cardscope_model::units::MIB;
-use cardscope_probing::context::{CARD_START, Context};
+use cardscope_probing::context::{CARD_START, ProbeContext};
 use cardscope_probing::write_scope::WriteScope;
-use cardscope_statistics::bootstrap::{Resampling, interval95};
+use cardscope_statistics::bootstrap::{BootstrapPlan, interval95};
 use std::time::Duration;
 
 /// Bytes of a small write: what file systems and databases write at least.
@@ -31,7 +31,7 @@ const REST: Duration = Duration::from_secs(2);
 
 /// Draws of the 95 % intervals (docs/reference/flash.md#comparing-two-cards). Neighbours share a stall, so three are
 /// drawn together.
-const DRAWS: Resampling = Resampling { resamples: 10_000, block: 3, seed: 4 };
+const DRAWS: BootstrapPlan = BootstrapPlan { resamples: 10_000, block: 3, seed: 4 };
 
 /// The stages in which small writes are timed before and after the card was told to discard.
 pub const BEFORE: &str = "small writes before discard";
@@ -57,13 +57,13 @@ pub(super) fn most_written() -> u64 {
 /// # Errors
 /// If the card is gone or the user stopped it; what was measured stays in `into`.
 pub fn try_discard(
-    card: &mut Card<'_>,
-    options: &Options,
+    card: &mut IoDriver<'_>,
+    options: &MapOptions,
     events: &mut dyn Listener,
-    before: Option<Tried>,
-    into: &mut Vec<Tried>,
-) -> Result<(), Stop> {
-    let mut context = Context::new(card, WriteScope::new(None), &options.limits, events);
+    before: Option<TriedState>,
+    into: &mut Vec<TriedState>,
+) -> Result<(), ProbeStop> {
+    let mut context = ProbeContext::new(card, WriteScope::new(None), &options.limits, events);
     if !context.has_time(2.0 * seconds()) {
         into.push(left_out(AFTER_DISCARD, "no time left"));
         return Ok(());
@@ -92,8 +92,8 @@ pub fn try_discard(
 }
 
 /// What could not be tried, and why.
-pub fn left_out(what: &str, reason: impl ToString) -> Tried {
-    Tried { what: what.to_owned(), reason: Some(reason.to_string()), ..Tried::default() }
+pub fn left_out(what: &str, reason: impl ToString) -> TriedState {
+    TriedState { what: what.to_owned(), reason: Some(reason.to_string()), ..TriedState::default() }
 }
 
 /// Random writes of 4 KiB over the first [`SPAN`] of what may be used but for the card's start, each flushed before the
@@ -101,11 +101,11 @@ pub fn left_out(what: &str, reason: impl ToString) -> Tried {
 ///
 /// # Errors
 /// If the card is gone, the user stopped it, or what stands there could not be saved.
-pub fn small_writes(context: &mut Context<'_, '_>, what: &str) -> Result<Tried, Stop> {
+pub fn small_writes(context: &mut ProbeContext<'_, '_>, what: &str) -> Result<TriedState, ProbeStop> {
     context.shape(SMALL, 1)?;
     let places = places(context);
     match context.prepare(&places) {
-        Err(Stop::Limit) => return Ok(left_out(what, "the write limit is too low")),
+        Err(ProbeStop::Limit) => return Ok(left_out(what, "the write limit is too low")),
         prepared => prepared?,
     }
     context.settle(REST);
@@ -123,7 +123,7 @@ pub fn small_writes(context: &mut Context<'_, '_>, what: &str) -> Result<Tried, 
     Ok(sum_up(what, &times))
 }
 
-fn places(context: &mut Context<'_, '_>) -> Vec<Extent> {
+fn places(context: &mut ProbeContext<'_, '_>) -> Vec<CardExtent> {
     let unit = u64::from(SMALL.max(context.sector()));
     let end = context.region.end();
     // What lies within the card's start alone was named by the user.
@@ -131,19 +131,19 @@ fn places(context: &mut Context<'_, '_>) -> Vec<Extent> {
         if end > 2 * CARD_START { context.region.start.max(CARD_START) } else { context.region.start };
     let slots = (end - start).min(SPAN) / unit;
     (0..MOST)
-        .map(|_| Extent { offset: start + context.random.below(slots.max(1)) * unit, len: unit as u32 })
+        .map(|_| CardExtent { offset: start + context.random.below(slots.max(1)) * unit, len: unit as u32 })
         .filter(|extent| extent.end() <= end)
         .collect()
 }
 
-fn sum_up(what: &str, times: &[f64]) -> Tried {
+fn sum_up(what: &str, times: &[f64]) -> TriedState {
     let total: f64 = times.iter().sum();
     if times.len() < LEAST || total <= 0.0 {
         let reason = format!("only {} writes were timed", times.len());
         return left_out(what, &reason);
     }
     let rate = |times: &[f64]| times.len() as f64 / times.iter().sum::<f64>().max(f64::MIN_POSITIVE);
-    Tried {
+    TriedState {
         what: what.to_owned(),
         iops: Some(rate(times)),
         ci95: interval95(times, DRAWS, rate).map(|[low, high]| (low, high)),

@@ -10,19 +10,19 @@ mod reading;
 mod unmeasured;
 mod writing;
 
-pub use options::{Options, Part};
+pub use options::{MapOptions, MapPart};
 
-use cardscope_engine::card::{Card, Stop};
+use cardscope_engine::card::{IoDriver, ProbeStop};
 use cardscope_engine::event::Listener;
-use cardscope_model::card_map::Measured;
-use cardscope_model::card_map::property::{Property, Status};
-use cardscope_probing::context::Context;
+use cardscope_model::card_map::MeasuredMap;
+use cardscope_model::card_map::property::{Property, PropertyStatus};
+use cardscope_probing::context::ProbeContext;
 use cardscope_probing::write_scope::WriteScope;
 use cardscope_statistics::minutes;
 use unmeasured::OUT_OF_LIMITS;
 
 /// The stages of a map with these options, as its listener hears them.
-pub fn stages(options: &Options) -> Vec<&'static str> {
+pub fn stages(options: &MapOptions) -> Vec<&'static str> {
     [reading::stages::stages(options), writing::stages(options)].concat()
 }
 
@@ -33,24 +33,28 @@ pub fn stages(options: &Options) -> Vec<&'static str> {
 /// If the card is gone, the user stopped it, or what stands on the card could not be saved. Limits of time and bytes
 /// are no error: what they left out is `not_tested`.
 pub fn map<'s, 't>(
-    card: &'s mut Card<'t>,
+    card: &'s mut IoDriver<'t>,
     scope: WriteScope<'s>,
-    options: &Options,
+    options: &MapOptions,
     events: &'s mut dyn Listener,
-    into: &mut Measured,
-) -> Result<(), Stop> {
+    into: &mut MeasuredMap,
+) -> Result<(), ProbeStop> {
     options::say_unwanted(options, into);
-    let mut context = Context::new(card, scope, &options.limits, events);
+    let mut context = ProbeContext::new(card, scope, &options.limits, events);
     let ended = all_parts(&mut context, options, into);
     into.findings.extend(minutes::finding(context.longest_write_s(), "in a single write"));
     [&mut into.page_bytes, &mut into.erase_block_bytes].into_iter().for_each(hidden);
     ended
 }
 
-fn all_parts(context: &mut Context<'_, '_>, options: &Options, into: &mut Measured) -> Result<(), Stop> {
+fn all_parts(
+    context: &mut ProbeContext<'_, '_>,
+    options: &MapOptions,
+    into: &mut MeasuredMap,
+) -> Result<(), ProbeStop> {
     match reading::measure(context, options, into) {
         // What it did not come to says so.
-        Err(Stop::Limit) => {}
+        Err(ProbeStop::Limit) => {}
         read => read?,
     }
     if !options.writes {
@@ -58,7 +62,7 @@ fn all_parts(context: &mut Context<'_, '_>, options: &Options, into: &mut Measur
         return Ok(());
     }
     match writing::measure(context, options, into) {
-        Err(Stop::Limit) => options::leave_out_writes(into, OUT_OF_LIMITS),
+        Err(ProbeStop::Limit) => options::leave_out_writes(into, OUT_OF_LIMITS),
         written => written?,
     }
     Ok(())
@@ -66,7 +70,7 @@ fn all_parts(context: &mut Context<'_, '_>, options: &Options, into: &mut Measur
 
 /// All flash has pages and erase blocks: that a card shows none is no reason to be sure that it has none.
 fn hidden(unit: &mut Property<u64>) {
-    if unit.status == Status::None {
+    if unit.status == PropertyStatus::None {
         unit.confidence = unit.confidence.min(EVEN);
     }
 }

@@ -1,18 +1,18 @@
 //! How a map is made; its parts by name, so that one of them can be asked for alone, and what was not asked for says
 //! so.
 
-use cardscope_model::card_map::Measured;
-use cardscope_model::card_map::property::{Property, Status};
-use cardscope_probing::context::Limits;
+use cardscope_model::card_map::MeasuredMap;
+use cardscope_model::card_map::property::{Property, PropertyStatus};
+use cardscope_probing::context::ProbeLimits;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
 /// How a map is made.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct MapOptions {
     /// What may be used and spent.
-    pub limits: Limits,
+    pub limits: ProbeLimits,
     /// True where offsets are the card's own addresses; in a file they are the file system's, and nothing can be said
     /// about boundaries.
     pub card_addresses: bool,
@@ -29,13 +29,13 @@ pub struct Options {
     /// True where the raw tables of flashbench are wanted too, which cost more I/O.
     pub tables: bool,
     /// The parts that are wanted ([`Options::wants`]); all of them where it is empty.
-    pub only: Vec<Part>,
+    pub only: Vec<MapPart>,
 }
 
 /// A part of a map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Part {
+pub enum MapPart {
     /// Page, read unit, erase block and mapping segment, as reads show them; the share never written.
     Boundaries,
     /// Reads by block size.
@@ -61,28 +61,28 @@ pub enum Part {
 }
 
 /// Each part with its name on the command line.
-const NAMES: [(&str, Part); 11] = [
-    ("boundaries", Part::Boundaries),
-    ("read-curve", Part::ReadCurve),
-    ("planes", Part::Planes),
-    ("queue", Part::Queue),
-    ("axis", Part::Axis),
-    ("page-writes", Part::PageWrites),
-    ("open-blocks", Part::OpenBlocks),
-    ("fat", Part::Fat),
-    ("span", Part::Span),
-    ("write-curve", Part::WriteCurve),
-    ("cache", Part::Cache),
+const NAMES: [(&str, MapPart); 11] = [
+    ("boundaries", MapPart::Boundaries),
+    ("read-curve", MapPart::ReadCurve),
+    ("planes", MapPart::Planes),
+    ("queue", MapPart::Queue),
+    ("axis", MapPart::Axis),
+    ("page-writes", MapPart::PageWrites),
+    ("open-blocks", MapPart::OpenBlocks),
+    ("fat", MapPart::Fat),
+    ("span", MapPart::Span),
+    ("write-curve", MapPart::WriteCurve),
+    ("cache", MapPart::Cache),
 ];
 
-impl fmt::Display for Part {
+impl fmt::Display for MapPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let named = NAMES.iter().find(|(_, part)| part == self);
         f.write_str(named.map_or("", |(name, _)| name))
     }
 }
 
-impl FromStr for Part {
+impl FromStr for MapPart {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -94,24 +94,24 @@ impl FromStr for Part {
     }
 }
 
-impl Options {
+impl MapOptions {
     /// Whether a part is asked for.
-    pub fn wants(&self, part: Part) -> bool {
+    pub fn wants(&self, part: MapPart) -> bool {
         self.only.is_empty() || self.only.contains(&part)
     }
 }
 
 /// A property of a map, whatever its value is.
-pub(super) trait Unknown {
+pub(super) trait UnknownProperty {
     /// Whether nobody has measured it or said yet why not.
     fn is_silent(&self) -> bool;
     /// Says why it was not tested.
     fn leave_out(&mut self, why: &str);
 }
 
-impl<T> Unknown for Property<T> {
+impl<T> UnknownProperty for Property<T> {
     fn is_silent(&self) -> bool {
-        self.status == Status::NotTested && self.reason == Self::default().reason
+        self.status == PropertyStatus::NotTested && self.reason == Self::default().reason
     }
 
     fn leave_out(&mut self, why: &str) {
@@ -120,10 +120,10 @@ impl<T> Unknown for Property<T> {
 }
 
 /// A property, the parts with which it is asked for, and whether writes can show it.
-type Row<'m> = (&'m mut dyn Unknown, &'static [Part], bool);
+type PropertyParts<'m> = (&'m mut dyn UnknownProperty, &'static [MapPart], bool);
 
-fn properties(into: &mut Measured) -> [Row<'_>; 17] {
-    use Part::{Boundaries, Cache, Fat, OpenBlocks, PageWrites, Planes, Queue, Span};
+fn properties(into: &mut MeasuredMap) -> [PropertyParts<'_>; 17] {
+    use MapPart::{Boundaries, Cache, Fat, OpenBlocks, PageWrites, Planes, Queue, Span};
     [
         (&mut into.page_bytes, &[Boundaries, PageWrites], true),
         (&mut into.read_unit_bytes, &[Boundaries], false),
@@ -146,20 +146,20 @@ fn properties(into: &mut Measured) -> [Row<'_>; 17] {
 }
 
 /// Says why nothing is known of what reads at boundaries would show.
-pub(super) fn leave_out_boundaries(into: &mut Measured, why: &str) {
-    let shown = properties(into).into_iter().filter(|(_, parts, _)| parts.contains(&Part::Boundaries));
+pub(super) fn leave_out_boundaries(into: &mut MeasuredMap, why: &str) {
+    let shown = properties(into).into_iter().filter(|(_, parts, _)| parts.contains(&MapPart::Boundaries));
     shown.for_each(|(property, ..)| property.leave_out(why));
 }
 
 /// Says of everything that writes show, and that nobody has said anything about, why it was left out.
-pub(super) fn leave_out_writes(into: &mut Measured, why: &str) {
+pub(super) fn leave_out_writes(into: &mut MeasuredMap, why: &str) {
     let silent = properties(into).into_iter().filter(|(property, _, writes)| *writes && property.is_silent());
     silent.for_each(|(property, ..)| property.leave_out(why));
 }
 
 /// Says of every part that was not asked for that this is why it was left out.
-pub(super) fn say_unwanted(options: &Options, into: &mut Measured) {
-    let unwanted = |parts: &[Part]| !parts.iter().any(|part| options.wants(*part));
+pub(super) fn say_unwanted(options: &MapOptions, into: &mut MeasuredMap) {
+    let unwanted = |parts: &[MapPart]| !parts.iter().any(|part| options.wants(*part));
     let silent = properties(into).into_iter().filter(|(p, parts, _)| p.is_silent() && unwanted(parts));
     silent.for_each(|(property, ..)| property.leave_out("not selected with --only"));
 }
@@ -173,6 +173,6 @@ mod tests {
         for (name, part) in NAMES {
             assert_eq!((name.parse(), part.to_string()), (Ok(part), name.to_owned()));
         }
-        assert!("page".parse::<Part>().unwrap_err().contains("open-blocks"));
+        assert!("page".parse::<MapPart>().unwrap_err().contains("open-blocks"));
     }
 }

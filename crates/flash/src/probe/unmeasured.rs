@@ -1,40 +1,40 @@
 //! Why a part of a map gives no figure: something was in its way, or it must end at once.
 
-use cardscope_engine::card::Stop;
+use cardscope_engine::card::ProbeStop;
 use cardscope_model::card_map::property::{NO_TIME, Property};
 
 /// Why there is no figure.
 #[derive(Debug)]
-pub(super) enum Unmeasured {
+pub(super) enum UnmeasuredReason {
     /// The card, the time or the bytes left no way to measure it.
     Because(String),
     /// The whole map ends, or what is left of a part that writes.
-    Stop(Stop),
+    Stop(ProbeStop),
 }
 
-impl From<Stop> for Unmeasured {
-    fn from(stop: Stop) -> Self {
-        Unmeasured::Stop(stop)
+impl From<ProbeStop> for UnmeasuredReason {
+    fn from(stop: ProbeStop) -> Self {
+        UnmeasuredReason::Stop(stop)
     }
 }
 
-impl From<String> for Unmeasured {
+impl From<String> for UnmeasuredReason {
     fn from(why: String) -> Self {
-        Unmeasured::Because(why)
+        UnmeasuredReason::Because(why)
     }
 }
 
-impl From<&str> for Unmeasured {
+impl From<&str> for UnmeasuredReason {
     fn from(why: &str) -> Self {
-        Unmeasured::Because(why.to_owned())
+        UnmeasuredReason::Because(why.to_owned())
     }
 }
 
 /// The property, or why it was not tested; only what ends more than this part stays an error.
-pub(super) fn or_reason<T>(found: Result<Property<T>, Unmeasured>) -> Result<Property<T>, Stop> {
+pub(super) fn or_reason<T>(found: Result<Property<T>, UnmeasuredReason>) -> Result<Property<T>, ProbeStop> {
     match found {
-        Err(Unmeasured::Because(why)) => Ok(Property::not_tested(why)),
-        Err(Unmeasured::Stop(stop)) => Err(stop),
+        Err(UnmeasuredReason::Because(why)) => Ok(Property::not_tested(why)),
+        Err(UnmeasuredReason::Stop(stop)) => Err(stop),
         Ok(property) => Ok(property),
     }
 }

@@ -7,34 +7,34 @@ mod file_systems;
 mod run;
 mod scope;
 
-pub use scope::Request;
+pub use scope::MapRequest;
 
 use cardscope_model::card_map::{CardMap, MapReport};
 use cardscope_probing::context;
 use cardscope_session::after_verdict::{OVERWRITTEN, again, step};
 use cardscope_session::error::Result;
-use cardscope_session::frame::{Common, Needs, Procedure, Session};
+use cardscope_session::frame::{CardNeeds, CommonOptions, Procedure, VerbSession};
 use cardscope_session::opened::TargetType;
-use scope::Scope;
+use scope::MapScope;
 
-pub use crate::probe::Part;
-pub use cardscope_engine::target::Region;
+pub use crate::probe::MapPart;
+pub use cardscope_engine::target::TargetRegion;
 pub use scope::NOTHING_TO_READ;
 
-impl Procedure for Request {
+impl Procedure for MapRequest {
     const VERB: &'static str = "map";
     type Body = CardMap;
 
-    fn common(&self) -> &Common {
+    fn common(&self) -> &CommonOptions {
         &self.common
     }
 
-    fn needs(&self) -> Needs {
+    fn needs(&self) -> CardNeeds {
         match (self.read_only, self.region) {
-            (true, _) => Needs::Read,
-            (_, Some(region)) => Needs::WriteAndLose(Some(region)),
-            _ if self.erase => Needs::WriteAndLose(None),
-            _ => Needs::WriteAndKeep,
+            (true, _) => CardNeeds::Read,
+            (_, Some(region)) => CardNeeds::WriteAndLose(Some(region)),
+            _ if self.erase => CardNeeds::WriteAndLose(None),
+            _ => CardNeeds::WriteAndKeep,
         }
     }
 
@@ -42,10 +42,10 @@ impl Procedure for Request {
         scope::check(self, target)
     }
 
-    fn run(&self, session: &mut Session<'_>, report: &mut MapReport) -> Result<()> {
-        let scope = Scope::find(self, session)?;
+    fn run(&self, session: &mut VerbSession<'_>, report: &mut MapReport) -> Result<()> {
+        let scope = MapScope::find(self, session)?;
         let options = scope.options(self, session.opened, report.header.seed);
-        if matches!(scope, Scope::Saved(_)) {
+        if matches!(scope, MapScope::Saved(_)) {
             scope::begin_journal(self, session, context::salt(options.limits.seed))?;
         }
         let line = scope.plan_line(&options, session);

@@ -2,33 +2,33 @@
 //! measurements.
 
 use super::file_systems;
-use super::scope::{Request, Scope};
+use super::scope::{MapRequest, MapScope};
 use crate::judge as card_map;
 use crate::probe as map;
-use crate::probe::{Options, discard};
+use crate::probe::{MapOptions, discard};
 use cardscope_device::contents;
-use cardscope_engine::card::{Card, Stop};
+use cardscope_engine::card::{IoDriver, ProbeStop};
 use cardscope_engine::event::Listener;
 use cardscope_journal::Journal;
 use cardscope_journal::put_back::RESTORING;
-use cardscope_model::card_map::advice::{self, AFTER_DISCARD, Facts, TargetKind};
+use cardscope_model::card_map::advice::{self, AFTER_DISCARD, AdviceFacts, TargetKind};
 use cardscope_model::card_map::profile::profile;
-use cardscope_model::card_map::{MapReport, Measured, Tried};
+use cardscope_model::card_map::{MapReport, MeasuredMap, TriedState};
 use cardscope_model::progress::StagePlan;
 use cardscope_probing::io_size::{PROBE_BLOCK, PROBE_DEPTH};
 use cardscope_probing::write_scope::WriteScope;
 use cardscope_session::card_bytes::CardBytes;
 use cardscope_session::error::Result;
-use cardscope_session::frame::{Session, as_probes_know};
-use cardscope_session::opened::Opened;
+use cardscope_session::frame::{VerbSession, as_probes_know};
+use cardscope_session::opened::OpenTarget;
 use cardscope_statistics::io_errors;
 use std::time::Duration;
 
 /// A stage for each property, and for what is tried and put back afterwards.
-pub(super) fn plan(request: &Request, scope: &Scope, options: &Options) -> StagePlan {
-    let tries_discard = matches!(scope, Scope::Free(_)) && options.only.is_empty();
+pub(super) fn plan(request: &MapRequest, scope: &MapScope, options: &MapOptions) -> StagePlan {
+    let tries_discard = matches!(scope, MapScope::Free(_)) && options.only.is_empty();
     let discards = tries_discard.then_some([discard::BEFORE, discard::AFTER]).into_iter().flatten();
-    let restoring = matches!(scope, Scope::Saved(_)).then_some(RESTORING);
+    let restoring = matches!(scope, MapScope::Saved(_)).then_some(RESTORING);
     let stages = map::stages(options).into_iter().chain(discards).chain(restoring).map(str::to_owned);
     let trials = request.try_file_systems.then(file_systems::stages).into_iter().flatten();
     StagePlan::from_stages(stages.chain(trials).map(|stage| (stage, 1.0))).with_budget(request.limits.budget)
@@ -36,18 +36,18 @@ pub(super) fn plan(request: &Request, scope: &Scope, options: &Options) -> Stage
 
 /// Measures, then puts back whatever was overwritten.
 pub(super) fn measure(
-    scope: &Scope,
-    options: &Options,
-    session: &mut Session<'_>,
+    scope: &MapScope,
+    options: &MapOptions,
+    session: &mut VerbSession<'_>,
     report: &mut MapReport,
-    facts: &mut Facts,
+    facts: &mut AdviceFacts,
 ) -> Result<()> {
     let mut moved = std::mem::take(&mut report.body.moved);
     let measured = &mut report.body.measured;
     let ended = session.drive((PROBE_BLOCK, PROBE_DEPTH), &mut moved, |card, journal, events| {
         all_parts(scope, options, card, journal, events, measured, facts)
     });
-    moved.data_kept = !matches!(scope, Scope::Free(_)) || moved.bytes_written == 0;
+    moved.data_kept = !matches!(scope, MapScope::Free(_)) || moved.bytes_written == 0;
     report.body.moved = moved;
     let (returned, ended) = session.put_back_after(ended.err(), None, &mut report.body.moved);
     report.header.findings.extend(returned.and_then(|returned| returned.finding(None)));
@@ -55,14 +55,14 @@ pub(super) fn measure(
 }
 
 fn all_parts(
-    scope: &Scope,
-    options: &Options,
-    card: &mut Card<'_>,
+    scope: &MapScope,
+    options: &MapOptions,
+    card: &mut IoDriver<'_>,
     journal: Option<&mut Journal>,
     events: &mut dyn Listener,
-    measured: &mut Measured,
-    facts: &mut Facts,
-) -> Result<(), Stop> {
+    measured: &mut MeasuredMap,
+    facts: &mut AdviceFacts,
+) -> Result<(), ProbeStop> {
     let began = card.seconds();
     if facts.target_kind == TargetKind::Card {
         facts.layout = contents::present(&CardBytes::new(&mut *card), None);
@@ -77,40 +77,40 @@ fn all_parts(
 
 /// Discard loses what stands there, so it is tried only where that may go.
 fn try_discard(
-    scope: &Scope,
-    card: &mut Card<'_>,
-    left: &Options,
+    scope: &MapScope,
+    card: &mut IoDriver<'_>,
+    left: &MapOptions,
     events: &mut dyn Listener,
-    before: Option<Tried>,
-    facts: &mut Facts,
-) -> Result<(), Stop> {
+    before: Option<TriedState>,
+    facts: &mut AdviceFacts,
+) -> Result<(), ProbeStop> {
     let why_not = match scope {
-        Scope::Free(_) if left.only.is_empty() => {
+        MapScope::Free(_) if left.only.is_empty() => {
             return discard::try_discard(card, left, events, before, &mut facts.tried);
         }
-        Scope::Free(_) => "not selected with --only",
-        Scope::Nothing(_) => "--read-only was given",
-        Scope::Saved(_) => "discard loses data; allow it with --region START+LEN or --erase",
-        Scope::OwnFile(_) => "not possible in a directory",
+        MapScope::Free(_) => "not selected with --only",
+        MapScope::Nothing(_) => "--read-only was given",
+        MapScope::Saved(_) => "discard loses data; allow it with --region START+LEN or --erase",
+        MapScope::OwnFile(_) => "not possible in a directory",
     };
     facts.tried.push(discard::left_out(AFTER_DISCARD, why_not));
     Ok(())
 }
 
 /// What is known of the target beside what is measured.
-pub(super) fn facts(request: &Request, opened: &Opened) -> Facts {
+pub(super) fn facts(request: &MapRequest, opened: &OpenTarget) -> AdviceFacts {
     let claimed = opened.identity.as_ref().and_then(|identity| identity.allocation_unit());
-    Facts {
+    AdviceFacts {
         target: request.common.target.clone(),
         bytes: opened.target.info().bytes,
         target_kind: target_kind(opened),
         block_device: opened.device().is_some(),
         claimed_unit: claimed.map(|unit| unit.bytes),
-        ..Facts::default()
+        ..AdviceFacts::default()
     }
 }
 
-fn target_kind(opened: &Opened) -> TargetKind {
+fn target_kind(opened: &OpenTarget) -> TargetKind {
     let seen = opened.device().and_then(|device| device.clearance.as_ref());
     match seen {
         _ if opened.is_directory() => TargetKind::Directory,
@@ -120,7 +120,7 @@ fn target_kind(opened: &Opened) -> TargetKind {
 }
 
 /// What follows from the measurements, and from what was known before.
-pub(super) fn conclude(report: &mut MapReport, session: &Session<'_>, facts: &Facts) {
+pub(super) fn conclude(report: &mut MapReport, session: &VerbSession<'_>, facts: &AdviceFacts) {
     let measured = std::mem::take(&mut report.body.measured.findings);
     report.header.findings.splice(0..0, measured);
     session.hear_target(&mut report.header);
@@ -135,7 +135,7 @@ pub(super) fn conclude(report: &mut MapReport, session: &Session<'_>, facts: &Fa
 }
 
 /// What whoever formats the card should do.
-pub(super) fn advise(report: &mut MapReport, facts: &Facts) {
+pub(super) fn advise(report: &mut MapReport, facts: &AdviceFacts) {
     report.body.advice = advice::advise(&report.body.measured, facts);
     report.body.profile = profile(&report.body.measured);
 }

@@ -1,18 +1,18 @@
 //! What a map may write to: nothing, the whole card with everything saved before, a part or all of it that may be lost, or
 //! a file of its own in a directory.
 
-use crate::probe::{Options, Part};
-use cardscope_engine::target::Region;
+use crate::probe::{MapOptions, MapPart};
+use cardscope_engine::target::TargetRegion;
 use cardscope_model::random::mix;
 use cardscope_model::shell::quoted;
-use cardscope_model::units::{Amount, KIB, MIB, typed_size};
-use cardscope_probing::context::Limits;
+use cardscope_model::units::{DataAmount, KIB, MIB, typed_size};
+use cardscope_probing::context::ProbeLimits;
 use cardscope_session::arguments::{region, size};
 use cardscope_session::consent::{phrase, within};
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::frame;
-use cardscope_session::frame::{Common, Session};
-use cardscope_session::opened::{Opened, TargetType};
+use cardscope_session::frame::{CommonOptions, VerbSession};
+use cardscope_session::opened::{OpenTarget, TargetType};
 use cardscope_session::option_json;
 use clap::Args;
 use serde::{Deserialize, Serialize};
@@ -22,15 +22,15 @@ use serde::{Deserialize, Serialize};
 /// Preserves the data on the card: each block is saved to a journal on another disk before it is overwritten,
 /// then restored and checked. Ends with advice for partitions and file systems, ready to paste.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
-pub struct Request {
+pub struct MapRequest {
     /// What every verb is asked for.
     #[command(flatten)]
     #[serde(flatten)]
-    pub common: Common,
+    pub common: CommonOptions,
     /// What it may spend.
     #[command(flatten)]
     #[serde(flatten)]
-    pub limits: frame::Limits,
+    pub limits: frame::SpendLimits,
     /// Write nothing; measure only what reads show
     #[arg(long)]
     pub read_only: bool,
@@ -40,7 +40,7 @@ pub struct Request {
     /// Overwrite this region without saving its data, and nothing outside of it, e.g. 1G+512M
     #[arg(long, value_name = "START+LEN", value_parser = region)]
     #[serde(with = "option_json")]
-    pub region: Option<Region>,
+    pub region: Option<TargetRegion>,
     /// Overwrite the card without saving its data, and write through to the end of its cache. All data on it
     /// is lost
     #[arg(long)]
@@ -61,14 +61,14 @@ pub struct Request {
     /// open-blocks,
     /// fat, span, write-curve, cache
     #[arg(long, value_name = "PART")]
-    pub only: Vec<Part>,
+    pub only: Vec<MapPart>,
     /// With --erase: format the card with each file system that this machine has, and measure small writes on
     /// it
     #[arg(long)]
     pub try_file_systems: bool,
 }
 
-impl Request {
+impl MapRequest {
     /// The same command without its time limit.
     pub(super) fn without_time_limit(&self) -> String {
         let mut command = format!("cardscope map {}", quoted(&self.common.target));
@@ -121,19 +121,19 @@ const LEAST_OWN_FILE: u64 = 32 * MIB;
 
 /// What may be written to.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Scope {
+pub(super) enum MapScope {
     /// Nothing.
-    Nothing(Region),
+    Nothing(TargetRegion),
     /// All of it, saved before and put back after.
-    Saved(Region),
+    Saved(TargetRegion),
     /// What stands here is overwritten.
-    Free(Region),
+    Free(TargetRegion),
     /// A file of our own.
-    OwnFile(Region),
+    OwnFile(TargetRegion),
 }
 
 /// Refuses what goes against itself, before anything is opened.
-pub(super) fn check(request: &Request, target: TargetType) -> Result<()> {
+pub(super) fn check(request: &MapRequest, target: TargetType) -> Result<()> {
     let directory = target == TargetType::Directory;
     let frees = request.erase || request.region.is_some();
     Failure::refuse_first(&[
@@ -171,19 +171,19 @@ pub(super) fn check(request: &Request, target: TargetType) -> Result<()> {
             request.unit.is_some()
                 && !(request.flashbench
                     || request.only.is_empty()
-                    || request.only.contains(&Part::OpenBlocks)),
+                    || request.only.contains(&MapPart::OpenBlocks)),
             "--unit needs --only open-blocks or --flashbench to have an effect",
         ),
         (request.region.is_some_and(|r| r.len < SMALLEST), "--region must be at least 1 MiB"),
     ])
 }
 
-impl Scope {
+impl MapScope {
     /// Finds out what may be written to on an open target.
     ///
     /// # Errors
     /// A refusal: the target is too small, the region lies outside of it, or there is no room.
-    pub(super) fn find(request: &Request, session: &mut Session<'_>) -> Result<Scope> {
+    pub(super) fn find(request: &MapRequest, session: &mut VerbSession<'_>) -> Result<MapScope> {
         let bytes = session.bytes();
         if bytes < SMALLEST {
             return Err(Failure::refused(format!(
@@ -191,46 +191,48 @@ impl Scope {
                 request.common.target
             )));
         }
-        let all = Region { start: 0, len: bytes };
+        let all = TargetRegion { start: 0, len: bytes };
         if session.opened.is_directory() {
             session.opened.limit_writes(request.limits.max_write());
-            return own_file(request, session.opened, bytes).map(Scope::OwnFile);
+            return own_file(request, session.opened, bytes).map(MapScope::OwnFile);
         }
         if request.read_only {
-            return Ok(Scope::Nothing(all));
+            return Ok(MapScope::Nothing(all));
         }
         if let Some(region) = request.region {
             within(region, &request.common.target, bytes, session.opened.target.info().sector)?;
-            return Ok(Scope::Free(region));
+            return Ok(MapScope::Free(region));
         }
-        Ok(if request.erase { Scope::Free(all) } else { Scope::Saved(all) })
+        Ok(if request.erase { MapScope::Free(all) } else { MapScope::Saved(all) })
     }
 
     /// What may be used.
-    pub(super) fn region(&self) -> Region {
-        let (Scope::Nothing(region) | Scope::Saved(region) | Scope::Free(region) | Scope::OwnFile(region)) =
-            self;
+    pub(super) fn region(&self) -> TargetRegion {
+        let (MapScope::Nothing(region)
+        | MapScope::Saved(region)
+        | MapScope::Free(region)
+        | MapScope::OwnFile(region)) = self;
         *region
     }
 
     /// What the probe is to do.
-    pub(super) fn options(&self, request: &Request, opened: &Opened, seed: u64) -> Options {
+    pub(super) fn options(&self, request: &MapRequest, opened: &OpenTarget, seed: u64) -> MapOptions {
         let region = self.region();
-        let saved = matches!(self, Scope::Saved(_));
+        let saved = matches!(self, MapScope::Saved(_));
         let written_through = if saved { CACHE_SAVED } else { u64::MAX };
-        Options {
-            limits: Limits {
+        MapOptions {
+            limits: ProbeLimits {
                 seed: mix(seed),
                 region,
                 max_write: match self {
-                    Scope::OwnFile(region) => Some(in_own_file(request, *region, opened)),
+                    MapScope::OwnFile(region) => Some(in_own_file(request, *region, opened)),
                     _ if saved => Some(most_written(request)),
                     _ => request.limits.max_write(),
                 },
                 budget: request.limits.budget,
             },
-            card_addresses: !matches!(self, Scope::OwnFile(_)),
-            writes: !matches!(self, Scope::Nothing(_)),
+            card_addresses: !matches!(self, MapScope::OwnFile(_)),
+            writes: !matches!(self, MapScope::Nothing(_)),
             fat: request.fat,
             max_cache_bytes: request.cache.unwrap_or(written_through),
             claimed_unit: opened.identity.as_ref().and_then(|i| i.allocation_unit()).map(|unit| unit.bytes),
@@ -241,26 +243,26 @@ impl Scope {
     }
 
     /// What it will cost, before it begins.
-    pub(super) fn plan_line(&self, options: &Options, session: &Session<'_>) -> String {
-        let most = |bytes: u64| Amount(bytes >> 20 << 20);
+    pub(super) fn plan_line(&self, options: &MapOptions, session: &VerbSession<'_>) -> String {
+        let most = |bytes: u64| DataAmount(bytes >> 20 << 20);
         let written =
             options.limits.max_write.unwrap_or(u64::MAX).min(options.limits.region.len.saturating_mul(2));
         match (self, &session.journal) {
-            (Scope::Saved(_), Some(journal)) => format!(
+            (MapScope::Saved(_), Some(journal)) => format!(
                 "writes up to {}; overwritten data is saved in {} and restored",
                 most(written),
                 journal.path().display()
             ),
-            (Scope::OwnFile(region), _) => {
+            (MapScope::OwnFile(region), _) => {
                 let limit =
                     session.opened.limit.words().map(|words| format!("; {words}")).unwrap_or_default();
-                let written = Amount(options.limits.max_write.unwrap_or(u64::MAX));
+                let written = DataAmount(options.limits.max_write.unwrap_or(u64::MAX));
                 format!(
                     "uses a file of its own of {} and writes up to {written}; no other file is touched{limit}",
                     most(region.len)
                 )
             }
-            (Scope::Nothing(_), _) => "reads only".to_owned(),
+            (MapScope::Nothing(_), _) => "reads only".to_owned(),
             (_, _) => format!("writes; all data in {} is lost", phrase(self.region())),
         }
     }
@@ -270,27 +272,27 @@ impl Scope {
 ///
 /// # Errors
 /// A refusal: there is no room for it; it names the other ways to a map.
-pub(super) fn begin_journal(request: &Request, session: &mut Session<'_>, salt: u64) -> Result<()> {
+pub(super) fn begin_journal(request: &MapRequest, session: &mut VerbSession<'_>, salt: u64) -> Result<()> {
     let room = most_saved(request).min(session.bytes());
     session.begin_journal(room, salt).map_err(|failure| with_ways_out(failure, room))
 }
 
 /// Bytes that may be written where all of them are saved before.
-fn most_written(request: &Request) -> u64 {
+fn most_written(request: &MapRequest) -> u64 {
     most(request, TABLES_WRITTEN)
 }
 
 /// Bytes of these that may have to be saved: tables are written over the same places again and again.
-fn most_saved(request: &Request) -> u64 {
+fn most_saved(request: &MapRequest) -> u64 {
     most(request, TABLES_SAVED)
 }
 
-fn most(request: &Request, of_tables: u64) -> u64 {
+fn most(request: &MapRequest, of_tables: u64) -> u64 {
     let beside = BESIDES + if request.flashbench { of_tables } else { 0 };
     request.limits.max_write().unwrap_or_else(|| request.cache.unwrap_or(CACHE_SAVED).saturating_add(beside))
 }
 
-fn own_file(request: &Request, opened: &mut Opened, free: u64) -> Result<Region> {
+fn own_file(request: &MapRequest, opened: &mut OpenTarget, free: u64) -> Result<TargetRegion> {
     let wanted = OWN_FILE.max(request.cache.unwrap_or(0).saturating_add(BESIDES / 4));
     let left = opened.limit.left().unwrap_or(u64::MAX);
     if left < 2 * LEAST_OWN_FILE {
@@ -301,7 +303,7 @@ fn own_file(request: &Request, opened: &mut Opened, free: u64) -> Result<Region>
 }
 
 /// Bytes that a map writes in a file of its own at most: it fills it, and goes over it once more, beside single tests.
-fn in_own_file(request: &Request, region: Region, opened: &Opened) -> u64 {
+fn in_own_file(request: &MapRequest, region: TargetRegion, opened: &OpenTarget) -> u64 {
     let most = 2 * region.len + BESIDES;
     most.min(request.limits.max_write().unwrap_or(u64::MAX)).min(opened.limit.left().unwrap_or(u64::MAX))
 }
@@ -312,7 +314,7 @@ fn with_ways_out(failure: Failure, room: u64) -> Failure {
     let words = format!(
         "{why}; or write less than {} (--max-write), only read (--read-only), or allow data loss (--region \
          START+LEN, --erase)",
-        Amount(room)
+        DataAmount(room)
     );
     Failure::refused_for(words, why)
 }

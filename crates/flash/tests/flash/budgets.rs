@@ -1,17 +1,17 @@
 //! Budgets of a map on simulated cards.
 
-use cardscope_engine::card::Card;
+use cardscope_engine::card::IoDriver;
 use cardscope_engine::event::Silent;
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::target::{Region, Target};
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::target::{Target, TargetRegion};
 use cardscope_flash::probe as map;
 use cardscope_journal::put_back::put_back;
-use cardscope_model::card_map::Measured;
-use cardscope_probing::context::Limits;
+use cardscope_model::card_map::MeasuredMap;
+use cardscope_probing::context::ProbeLimits;
 use cardscope_probing::io_size::{PROBE_BLOCK, PROBE_DEPTH};
 use cardscope_probing::write_scope::WriteScope;
 use cardscope_simulator::SimTarget;
-use cardscope_testkit::memory_journal::Memory;
+use cardscope_testkit::memory_journal::MemoryJournal;
 use std::time::Duration;
 
 const MIB: u64 = 1 << 20;
@@ -19,13 +19,17 @@ const MIB: u64 = 1 << 20;
 /// Seconds of the card's clock that a map and restoring after it take.
 fn map_in_budget(name: &str, budget: f64) -> f64 {
     let mut target = SimTarget::named(name).unwrap();
-    let region = Region { start: 0, len: target.info().bytes };
-    let mut memory = Memory::default();
-    let mut card = Card::new(&mut target, &Interrupt::default(), PROBE_BLOCK, PROBE_DEPTH).unwrap();
+    let region = TargetRegion { start: 0, len: target.info().bytes };
+    let mut memory = MemoryJournal::default();
+    let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), PROBE_BLOCK, PROBE_DEPTH).unwrap();
     let began = card.seconds();
-    let limits =
-        Limits { seed: 4, region, max_write: Some(320 * MIB), budget: Some(Duration::from_secs_f64(budget)) };
-    let wanted = map::Options {
+    let limits = ProbeLimits {
+        seed: 4,
+        region,
+        max_write: Some(320 * MIB),
+        budget: Some(Duration::from_secs_f64(budget)),
+    };
+    let wanted = map::MapOptions {
         limits,
         card_addresses: true,
         writes: true,
@@ -36,7 +40,7 @@ fn map_in_budget(name: &str, budget: f64) -> f64 {
         tables: false,
         only: Vec::new(),
     };
-    let mut measured = Measured::default();
+    let mut measured = MeasuredMap::default();
     map::map(&mut card, WriteScope::new(Some(&mut memory)), &wanted, &mut Silent, &mut measured).unwrap();
     put_back(&mut card, &mut memory, &mut Silent).unwrap();
     card.seconds() - began

@@ -1,16 +1,16 @@
 //! How often a map is right: random cards within the ranges in which real ones were measured, each mapped as one that
 //! may be erased, held against the truth. Fixed seeds and fresh ones. `UPDATE_DOCS=1 CARDSCOPE_LONG=1 cargo test
 //! --profile long -p cardscope-flash --test flash map_accuracy -- --nocapture` makes the table in `docs/accuracy.md`.
-use cardscope_engine::card::Card;
+use cardscope_engine::card::IoDriver;
 use cardscope_engine::event::Silent;
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::target::{Region, Target};
-use cardscope_flash::probe::{Options, map};
-use cardscope_model::card_map::Measured;
-use cardscope_model::card_map::property::{Property, Status};
-use cardscope_probing::context::Limits;
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::target::{Target, TargetRegion};
+use cardscope_flash::probe::{MapOptions, map};
+use cardscope_model::card_map::MeasuredMap;
+use cardscope_model::card_map::property::{Property, PropertyStatus};
+use cardscope_probing::context::ProbeLimits;
 use cardscope_probing::write_scope::WriteScope;
-use cardscope_simulator::archetype::{Archetype, FakeKind, Start, Write as Engine};
+use cardscope_simulator::archetype::{Archetype, FakeKind, StartContent, WriteTimes as Engine};
 use cardscope_simulator::{SimTarget, random};
 use cardscope_testkit::written_docs::keep;
 use std::fmt::Write;
@@ -21,24 +21,24 @@ const MANY: u64 = 260;
 const FRESH: u64 = 40;
 
 /// What a map said of one card.
-struct Mapped {
+struct MappedCard {
     seed: u64,
     card: Archetype,
-    found: Measured,
+    found: MeasuredMap,
     written: u64,
     reading_s: f64,
     seconds: f64,
 }
 
-fn mapped(seed: u64) -> Mapped {
+fn mapped(seed: u64) -> MappedCard {
     let card = random::card(seed);
     let name = format!("sim:{}{seed}", random::PREFIX);
     let mut target = SimTarget::named(&name).unwrap();
-    let region = Region { start: 0, len: target.info().bytes };
-    let interrupt = Interrupt::default();
-    let mut drive = Card::new(&mut target, &interrupt, 1 << 20, 1).unwrap();
-    let options = Options {
-        limits: Limits { seed, region, max_write: None, budget: None },
+    let region = TargetRegion { start: 0, len: target.info().bytes };
+    let interrupt = InterruptFlag::default();
+    let mut drive = IoDriver::new(&mut target, &interrupt, 1 << 20, 1).unwrap();
+    let options = MapOptions {
+        limits: ProbeLimits { seed, region, max_write: None, budget: None },
         card_addresses: true,
         writes: false,
         fat: true,
@@ -48,25 +48,25 @@ fn mapped(seed: u64) -> Mapped {
         tables: false,
         only: Vec::new(),
     };
-    let mut found = Measured::default();
+    let mut found = MeasuredMap::default();
     map(&mut drive, WriteScope::new(None), &options, &mut Silent, &mut found).unwrap();
     let reading_s = drive.seconds();
-    let options = Options { writes: true, ..options };
-    let mut found = Measured::default();
+    let options = MapOptions { writes: true, ..options };
+    let mut found = MeasuredMap::default();
     map(&mut drive, WriteScope::new(None), &options, &mut Silent, &mut found).unwrap();
     let (seconds, written) = (drive.seconds() - reading_s, drive.tally().written);
-    Mapped { seed, card, found, written, reading_s, seconds }
+    MappedCard { seed, card, found, written, reading_s, seconds }
 }
 
 /// How often something was right.
 #[derive(Default)]
-struct Score {
+struct AccuracyScore {
     right: u32,
     of: u32,
     wrong: Vec<String>,
 }
 
-impl Score {
+impl AccuracyScore {
     fn add(&mut self, right: bool, what: impl FnOnce() -> String) {
         self.of += 1;
         self.right += u32::from(right);
@@ -82,7 +82,7 @@ impl Score {
 
 /// Whether what was written somewhere on the card leaves a trace in reads.
 fn is_mapped(card: &Archetype) -> bool {
-    card.state.start != Start::Factory || card.read.is_none_or(|r| r.unmapped_s.is_none())
+    card.state.start != StartContent::Factory || card.read.is_none_or(|r| r.unmapped_s.is_none())
 }
 
 fn hybrid(card: &Archetype) -> bool {
@@ -101,7 +101,7 @@ fn block_shows(card: &Archetype) -> bool {
 
 fn reported<T: std::fmt::Debug>(found: &Property<T>) -> String {
     match found.status {
-        Status::Measured => format!("{:?} ({:.2})", found.value, found.confidence),
+        PropertyStatus::Measured => format!("{:?} ({:.2})", found.value, found.confidence),
         other => format!("{other:?}"),
     }
 }
@@ -111,16 +111,16 @@ const SURE: [f64; 5] = [0.0, 0.5, 0.8, 0.9, 0.97];
 
 /// How many claims of each confidence are right, by property.
 #[derive(Default)]
-struct Claims(Vec<(&'static str, [(u32, u32); SURE.len()])>);
+struct ClaimCounts(Vec<(&'static str, [(u32, u32); SURE.len()])>);
 
-impl Claims {
+impl ClaimCounts {
     fn add<T: Copy>(
         &mut self,
         name: &'static str,
         found: &Property<T>,
-        right: impl Fn(Status, Option<T>) -> bool,
+        right: impl Fn(PropertyStatus, Option<T>) -> bool,
     ) {
-        if found.status == Status::NotTested {
+        if found.status == PropertyStatus::NotTested {
             return;
         }
         let said = found.value.or(found.bound);
@@ -134,18 +134,18 @@ impl Claims {
     }
 
     /// Every property against the card's own file, whether it can show or not.
-    fn card(&mut self, Mapped { card, found, .. }: &Mapped) {
+    fn card(&mut self, MappedCard { card, found, .. }: &MappedCard) {
         let truth = &card.truth;
         let exact = |truth: Option<u64>| {
-            move |status: Status, said: Option<u64>| match status {
-                Status::Measured => said == truth,
-                Status::AtLeast => truth.is_none_or(|is| said.is_some_and(|bound| is >= bound)),
+            move |status: PropertyStatus, said: Option<u64>| match status {
+                PropertyStatus::Measured => said == truth,
+                PropertyStatus::AtLeast => truth.is_none_or(|is| said.is_some_and(|bound| is >= bound)),
                 _ => truth.is_none(),
             }
         };
         let open = |truth: Option<u32>| {
-            move |status: Status, said: Option<u32>| match status {
-                Status::Measured => said == truth,
+            move |status: PropertyStatus, said: Option<u32>| match status {
+                PropertyStatus::Measured => said == truth,
                 _ => truth.is_none(),
             }
         };
@@ -166,15 +166,17 @@ impl Claims {
         self.add("FAT region", &found.fat_region_bytes, exact(truth.fat_region_bytes));
         self.add("cache within 10 %", &found.slc_cache_bytes, |status, said| {
             match (status, truth.slc_cache_bytes) {
-                (Status::Measured, is) => {
+                (PropertyStatus::Measured, is) => {
                     is.zip(said).is_some_and(|(is, said)| near(said as f64, is as f64, 0.1))
                 }
-                (Status::AtLeast, is) => is.is_none_or(|is| said.is_some_and(|bound| is >= bound)),
+                (PropertyStatus::AtLeast, is) => is.is_none_or(|is| said.is_some_and(|bound| is >= bound)),
                 (_, is) => is.is_none(),
             }
         });
         self.add("queue within a third", &found.queue_depth_effective, |status, said| match status {
-            Status::Measured => said.is_some_and(|depth| near(depth, f64::from(truth.queue_depth), 0.35)),
+            PropertyStatus::Measured => {
+                said.is_some_and(|depth| near(depth, f64::from(truth.queue_depth), 0.35))
+            }
             _ => truth.queue_depth == 1,
         });
     }
@@ -212,14 +214,14 @@ fn near(said: f64, is: f64, share: f64) -> bool {
 
 /// The rows of the table, in its order.
 #[derive(Default)]
-struct Scores(Vec<(&'static str, f64, Score)>);
+struct AccuracyRows(Vec<(&'static str, f64, AccuracyScore)>);
 
-impl Scores {
-    fn row(&mut self, name: &'static str, wanted: f64) -> &mut Score {
+impl AccuracyRows {
+    fn row(&mut self, name: &'static str, wanted: f64) -> &mut AccuracyScore {
         let at = match self.0.iter().position(|(n, ..)| *n == name) {
             Some(at) => at,
             None => {
-                self.0.push((name, wanted, Score::default()));
+                self.0.push((name, wanted, AccuracyScore::default()));
                 self.0.len() - 1
             }
         };
@@ -235,13 +237,16 @@ impl Scores {
         seed: u64,
     ) {
         let (name, wanted) = if shows { (shown.0, 0.97) } else { (shown.1, 0.95) };
-        let right =
-            if shows { found.value == truth } else { found.status == Status::None || found.value == truth };
+        let right = if shows {
+            found.value == truth
+        } else {
+            found.status == PropertyStatus::None || found.value == truth
+        };
         self.row(name, wanted).add(right, || format!("{seed}: {truth:?} is {}", reported(found)));
     }
 
-    fn card(&mut self, mapped: &Mapped) {
-        let Mapped { seed, card, found, .. } = mapped;
+    fn card(&mut self, mapped: &MappedCard) {
+        let MappedCard { seed, card, found, .. } = mapped;
         let (truth, seed) = (&card.truth, *seed);
         self.unit(
             ("page, where it shows", "no page, where none shows"),
@@ -264,17 +269,17 @@ impl Scores {
         self.queue(mapped);
     }
 
-    fn queue(&mut self, mapped: &Mapped) {
+    fn queue(&mut self, mapped: &MappedCard) {
         let (is, found) = (mapped.card.truth.queue_depth, &mapped.found.queue_depth_effective);
         let right = match found.value {
             Some(depth) => near(depth, f64::from(is), 0.35),
-            None => found.status == Status::None && is == 1,
+            None => found.status == PropertyStatus::None && is == 1,
         };
         let what = || format!("{}: {is} is {}", mapped.seed, reported(found));
         self.row("queue depth within a third", 0.95).add(right, what);
     }
 
-    fn open(&mut self, mapped: &Mapped) {
+    fn open(&mut self, mapped: &MappedCard) {
         let (truth, open) = (&mapped.card.truth, &mapped.found.open_blocks);
         let what = || {
             format!(
@@ -297,7 +302,7 @@ impl Scores {
         }
     }
 
-    fn cache(&mut self, mapped: &Mapped) {
+    fn cache(&mut self, mapped: &MappedCard) {
         let found = &mapped.found.slc_cache_bytes;
         let what =
             || format!("{}: {:?} is {}", mapped.seed, mapped.card.truth.slc_cache_bytes, reported(found));
@@ -310,7 +315,7 @@ impl Scores {
         }
     }
 
-    fn region(&mut self, mapped: &Mapped) {
+    fn region(&mut self, mapped: &MappedCard) {
         let (is, found) = (mapped.card.truth.fat_region_bytes, &mapped.found.fat_region_bytes);
         let what = || format!("{}: {is:?} is {}", mapped.seed, reported(found));
         match is {
@@ -334,14 +339,14 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-fn table(scores: &Scores, all: &[Mapped]) -> String {
+fn table(scores: &AccuracyRows, all: &[MappedCard]) -> String {
     let mut out = String::from("| property | right | of | wanted |\n| --- | ---: | ---: | ---: |\n");
     for (name, wanted, score) in &scores.0 {
         let percent = |share: f64| format!("{:.1} %", share * 100.0);
         let _ =
             writeln!(out, "| {name} | {} | {} | {} |", percent(score.share()), score.of, percent(*wanted));
     }
-    let of = |f: &dyn Fn(&Mapped) -> f64| median(all.iter().map(f).collect());
+    let of = |f: &dyn Fn(&MappedCard) -> f64| median(all.iter().map(f).collect());
     let _ = writeln!(
         out,
         "\n{} cards. Median: reading part {:.0} s of the card's time, all parts {:.0} s, {:.0} MB written.",
@@ -355,12 +360,12 @@ fn table(scores: &Scores, all: &[Mapped]) -> String {
 
 #[test]
 fn random_cards_are_mapped_as_they_are() {
-    let all: Vec<Mapped> = seeds().into_iter().map(mapped).collect();
-    let mut scores = Scores::default();
+    let all: Vec<MappedCard> = seeds().into_iter().map(mapped).collect();
+    let mut scores = AccuracyRows::default();
     all.iter().for_each(|mapped| scores.card(mapped));
     let table = table(&scores, &all);
     keep("accuracy", "map", &table);
-    let mut claims = Claims::default();
+    let mut claims = ClaimCounts::default();
     all.iter().for_each(|mapped| claims.card(mapped));
     keep("accuracy", "map: claims", &claims.table());
     assert_eq!(claims.too_sure(), Vec::<String>::new());

@@ -1,21 +1,21 @@
 //! What reads show of simulated cards, held against what is true of them.
 
-use cardscope_engine::card::Card;
+use cardscope_engine::card::IoDriver;
 use cardscope_engine::event::Silent;
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::target::{Region, Target};
-use cardscope_flash::probe::{Options, Part, map};
-use cardscope_model::card_map::Measured;
-use cardscope_model::card_map::property::{Property, Status};
-use cardscope_probing::context::Limits;
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::target::{Target, TargetRegion};
+use cardscope_flash::probe::{MapOptions, MapPart, map};
+use cardscope_model::card_map::MeasuredMap;
+use cardscope_model::card_map::property::{Property, PropertyStatus};
+use cardscope_probing::context::ProbeLimits;
 use cardscope_probing::write_scope::WriteScope;
 use cardscope_simulator::{SimTarget, random};
 use std::time::Duration;
 
-fn options(bytes: u64, only: &[Part]) -> Options {
-    let region = Region { start: 0, len: bytes };
-    Options {
-        limits: Limits { seed: 1, region, max_write: None, budget: None },
+fn options(bytes: u64, only: &[MapPart]) -> MapOptions {
+    let region = TargetRegion { start: 0, len: bytes };
+    MapOptions {
+        limits: ProbeLimits { seed: 1, region, max_write: None, budget: None },
         card_addresses: true,
         writes: false,
         fat: false,
@@ -28,45 +28,45 @@ fn options(bytes: u64, only: &[Part]) -> Options {
 }
 
 /// What reads showed, and what that cost.
-struct Read {
-    measured: Measured,
+struct ReadOnlyMap {
+    measured: MeasuredMap,
     seconds: f64,
     written: u64,
 }
 
-fn read_with(name: &str, change: impl Fn(&mut Options), only: &[Part]) -> Read {
+fn read_with(name: &str, change: impl Fn(&mut MapOptions), only: &[MapPart]) -> ReadOnlyMap {
     let mut target = SimTarget::named(name).unwrap_or_else(|e| panic!("{name}: {e}"));
     let mut options = options(target.info().bytes, only);
     change(&mut options);
-    let mut card = Card::new(&mut target, &Interrupt::default(), 1 << 20, 8).unwrap();
-    let mut measured = Measured::default();
+    let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), 1 << 20, 8).unwrap();
+    let mut measured = MeasuredMap::default();
     map(&mut card, WriteScope::new(None), &options, &mut Silent, &mut measured).unwrap();
-    Read { measured, seconds: card.seconds(), written: card.tally().written }
+    ReadOnlyMap { measured, seconds: card.seconds(), written: card.tally().written }
 }
 
-fn read(name: &str, only: &[Part]) -> Read {
+fn read(name: &str, only: &[MapPart]) -> ReadOnlyMap {
     read_with(name, |_| (), only)
 }
 
 /// What a random card should show of its units, and what it shows.
-struct Case {
+struct UnitCase {
     name: String,
     page: (Option<u64>, Property<u64>),
     unit: (Option<u64>, Property<u64>),
     seconds: f64,
 }
 
-impl Case {
-    fn of(seed: u64) -> Case {
+impl UnitCase {
+    fn of(seed: u64) -> UnitCase {
         let card = random::card(seed);
         let name = format!("sim:{}", card.name);
         let reads = card.read.unwrap();
         // Where nothing was ever written no flash is read, and nothing is crossed.
-        let silent =
-            reads.unmapped_s.is_some() && card.state.start == cardscope_simulator::archetype::Start::Factory;
+        let silent = reads.unmapped_s.is_some()
+            && card.state.start == cardscope_simulator::archetype::StartContent::Factory;
         let trace = |step: f64, bytes: u64| (step > 0.0 && !silent).then_some(bytes);
-        let found = read(&name, &[Part::Boundaries]);
-        Case {
+        let found = read(&name, &[MapPart::Boundaries]);
+        UnitCase {
             name,
             page: (trace(reads.page_step_s, card.flash.page_bytes), found.measured.page_bytes),
             unit: (trace(reads.au_step_s, card.flash.au_bytes), found.measured.erase_block_bytes),
@@ -77,7 +77,7 @@ impl Case {
     fn wrong(&self, what: &str, (truth, found): &(Option<u64>, Property<u64>)) -> Option<String> {
         let fits = match truth {
             Some(bytes) => found.value == Some(*bytes),
-            None => found.status == Status::None,
+            None => found.status == PropertyStatus::None,
         };
         (!fits).then(|| {
             format!(
@@ -96,7 +96,7 @@ impl Case {
 
 /// Shares of units found where there is a trace, and of `none` where there is none.
 fn judge(seeds: &[u64]) -> (f64, f64, f64, Vec<String>) {
-    let cases: Vec<Case> = seeds.iter().map(|s| Case::of(*s)).collect();
+    let cases: Vec<UnitCase> = seeds.iter().map(|s| UnitCase::of(*s)).collect();
     let mut wrong = Vec::new();
     let (mut traces, mut right, mut nothing, mut none) = (0, 0, 0, 0);
     for case in &cases {
@@ -142,8 +142,11 @@ fn a_class_10_card_is_read_in_under_forty_seconds_and_nothing_is_written() {
     let units =
         (m.page_bytes.value, m.read_unit_bytes.value, m.erase_block_bytes.value, m.map_segment_bytes.value);
     assert_eq!(units, (Some(16 << 10), Some(4 << 10), Some(4 << 20), Some(1 << 30)));
-    assert_eq!((m.queue_depth_effective.status, m.plane_bytes.status), (Status::None, Status::None));
-    assert_eq!(m.unmapped_share.status, Status::None);
+    assert_eq!(
+        (m.queue_depth_effective.status, m.plane_bytes.status),
+        (PropertyStatus::None, PropertyStatus::None)
+    );
+    assert_eq!(m.unmapped_share.status, PropertyStatus::None);
     // docs/reference/reports.md#lexar-review: 20.4 MB/s in order; random reads are 0.67 ms and the transfer.
     let fastest = m.curves.sequential_read.iter().map(|p| p.mb_s).fold(0.0, f64::max);
     assert!((fastest / 20.4 - 1.0).abs() < 0.05, "{fastest}");
@@ -163,16 +166,16 @@ fn a_class_10_card_is_read_in_under_forty_seconds_and_nothing_is_written() {
 
 #[test]
 fn a_card_on_which_nothing_was_ever_written_shows_no_units_and_says_why() {
-    let found = read("sim:sdnand-0.5g", &[Part::Boundaries]).measured;
+    let found = read("sim:sdnand-0.5g", &[MapPart::Boundaries]).measured;
     assert_eq!((found.page_bytes.value, found.erase_block_bytes.value), (None, None));
-    assert_eq!(found.unmapped_share.status, Status::NotTested);
+    assert_eq!(found.unmapped_share.status, PropertyStatus::NotTested);
     let finding = found.findings.iter().find(|f| f.claim == "nothing-written").unwrap();
     assert!(finding.advice.as_ref().unwrap().contains("Fill the card"), "{finding:?}");
 }
 
 #[test]
 fn of_a_card_that_is_half_full_the_share_never_written_is_known_and_the_units_all_the_same() {
-    let found = read("sim:sdnand-0.5g?state=used&used_share=0.6", &[Part::Boundaries]).measured;
+    let found = read("sim:sdnand-0.5g?state=used&used_share=0.6", &[MapPart::Boundaries]).measured;
     let share = found.unmapped_share.value.unwrap();
     assert!((share - 0.4).abs() < 0.12, "{share}");
     assert_eq!(found.erase_block_bytes.value, Some(4 << 20));
@@ -182,26 +185,26 @@ fn of_a_card_that_is_half_full_the_share_never_written_is_known_and_the_units_al
 
 #[test]
 fn a_queue_that_works_is_told_from_one_that_does_not() {
-    let of = |name: &str| read(name, &[Part::Queue]).measured.queue_depth_effective;
+    let of = |name: &str| read(name, &[MapPart::Queue]).measured.queue_depth_effective;
     // 0.36 ms and 4 KiB at the reader's 44 MB/s, with 0.12 ms between two ends.
     let depth = (0.36 + 4.096 / 44.0) / 0.12;
     let real = of("sim:a2-command-queue");
     assert!((real.value.unwrap() / depth - 1.0).abs() < 0.1, "{real:?}, true is {depth}");
-    assert_eq!(of("sim:a2-label-only").status, Status::None);
-    assert_eq!(of("sim:samsung-32g-c10").status, Status::None);
+    assert_eq!(of("sim:a2-label-only").status, PropertyStatus::None);
+    assert_eq!(of("sim:samsung-32g-c10").status, PropertyStatus::None);
 }
 
 #[test]
 fn planes_show_where_two_reads_at_a_time_can_meet_on_one() {
-    let of = |name: &str| read(name, &[Part::Planes]).measured.plane_bytes;
+    let of = |name: &str| read(name, &[MapPart::Planes]).measured.plane_bytes;
     let three = of("sim:ultra-64g-tlc24?queue.depth=4&flash.planes=3&state=filled");
     assert_eq!(
         (three.value, three.evidence.numbers.last().unwrap().value),
         (Some(16 << 10), 3.0),
         "{three:?}"
     );
-    assert_eq!(of("sim:ultra-64g-tlc24?queue.depth=1&flash.planes=3").status, Status::None);
-    assert_eq!(of("sim:ultra-64g-tlc24?queue.depth=4&flash.planes=1").status, Status::None);
+    assert_eq!(of("sim:ultra-64g-tlc24?queue.depth=1&flash.planes=3").status, PropertyStatus::None);
+    assert_eq!(of("sim:ultra-64g-tlc24?queue.depth=4&flash.planes=1").status, PropertyStatus::None);
 }
 
 #[test]
@@ -213,13 +216,13 @@ fn in_a_file_nothing_is_said_of_boundaries() {
             o.writes = true;
             o.limits.region.len = 512 << 20;
         },
-        &[Part::Boundaries, Part::Planes, Part::Axis, Part::ReadCurve],
+        &[MapPart::Boundaries, MapPart::Planes, MapPart::Axis, MapPart::ReadCurve],
     )
     .measured;
     for property in
         [&found.page_bytes, &found.erase_block_bytes, &found.map_segment_bytes, &found.plane_bytes]
     {
-        assert_eq!(property.status, Status::NotTested);
+        assert_eq!(property.status, PropertyStatus::NotTested);
         assert!(property.reason.as_ref().unwrap().contains("file"), "{property:?}");
     }
     assert!(found.axis.is_none() && !found.curves.random_read.is_empty());
@@ -228,12 +231,12 @@ fn in_a_file_nothing_is_said_of_boundaries() {
 #[test]
 fn a_file_is_written_before_its_reads_are_timed_or_they_are_not() {
     let file = |writes: bool| {
-        let change = |o: &mut Options| {
+        let change = |o: &mut MapOptions| {
             o.card_addresses = false;
             o.writes = writes;
             o.limits.region.len = 512 << 20;
         };
-        read_with("sim:sdnand-0.5g", change, &[Part::Queue, Part::ReadCurve])
+        read_with("sim:sdnand-0.5g", change, &[MapPart::Queue, MapPart::ReadCurve])
     };
     let (read_only, written) = (file(false), file(true));
     let reason = read_only.measured.queue_depth_effective.reason.unwrap();
@@ -246,13 +249,13 @@ fn a_file_is_written_before_its_reads_are_timed_or_they_are_not() {
 
 #[test]
 fn what_there_is_no_time_for_says_so_and_the_time_is_kept() {
-    let budget = |seconds| move |o: &mut Options| o.limits.budget = Some(Duration::from_secs(seconds));
+    let budget = |seconds| move |o: &mut MapOptions| o.limits.budget = Some(Duration::from_secs(seconds));
     for seconds in [0, 1, 5, 15] {
         let found = read_with("sim:lexar-16g-c10?state=filled", budget(seconds), &[]);
         assert!(found.seconds < seconds as f64 + 2.0, "{} of {seconds} s", found.seconds);
         let queue = &found.measured.queue_depth_effective;
         let reported = queue.reason.as_ref().is_some_and(|r| r.contains("no time left"));
-        assert!(queue.status != Status::NotTested || reported, "{queue:?}");
+        assert!(queue.status != PropertyStatus::NotTested || reported, "{queue:?}");
     }
 }
 
@@ -268,7 +271,7 @@ fn tables_of_flashbench_show_the_card_of_seed_004_as_the_seed_does() {
     let tables = read_with(
         "sim:lexar-16g-c10?announced_bytes=16GiB&state=filled",
         |o| o.tables = true,
-        &[Part::Cache],
+        &[MapPart::Cache],
     )
     .measured
     .tables;
@@ -286,8 +289,8 @@ fn tables_of_flashbench_show_the_card_of_seed_004_as_the_seed_does() {
 
 #[test]
 fn what_a_slow_path_leaves_out_of_the_curve_is_said_and_the_time_is_kept() {
-    let budget = |o: &mut Options| o.limits.budget = Some(Duration::from_secs(12));
-    let found = read_with("sim:lexar-16g-c10?bus_mb_s=1", budget, &[Part::ReadCurve]);
+    let budget = |o: &mut MapOptions| o.limits.budget = Some(Duration::from_secs(12));
+    let found = read_with("sim:lexar-16g-c10?bus_mb_s=1", budget, &[MapPart::ReadCurve]);
     // A read that has begun is waited for: 4 MiB take 4 s.
     assert!(found.seconds < 12.0 + 5.0, "{} s", found.seconds);
     let curves = &found.measured.curves;
@@ -303,7 +306,7 @@ fn what_a_slow_path_leaves_out_of_the_curve_is_said_and_the_time_is_kept() {
 #[test]
 fn a_dying_card_is_not_asked_for_thousands_of_reads_in_a_queue() {
     let name = "sim:a2-command-queue?faults.read_error_p=0.9&faults.vanish_after_ios=400";
-    let depth = read(name, &[Part::Queue]).measured.queue_depth_effective;
+    let depth = read(name, &[MapPart::Queue]).measured.queue_depth_effective;
     assert!(depth.reason.as_ref().unwrap().contains("too few reads"), "{depth:?}");
 }
 
@@ -318,7 +321,7 @@ fn a_card_that_answers_too_slowly_is_not_judged_by_the_few_reads_there_were() {
 
 #[test]
 fn the_places_that_were_read_are_counted() {
-    let found = read("sim:sdnand-0.5g?faults.read_error_p=0.1", &[Part::Boundaries]).measured;
+    let found = read("sim:sdnand-0.5g?faults.read_error_p=0.1", &[MapPart::Boundaries]).measured;
     let finding = found.findings.iter().find(|f| f.claim == "nothing-written").unwrap();
     let (what, places) = &finding.evidence[0];
     let places: u32 = places.parse().unwrap();

@@ -1,61 +1,61 @@
 //! What fits what, as text.
 
-use cardscope_model::capacity::fit::{CardFit, CardSize, FitReport, Nominal, PrintFit};
-use cardscope_model::report::Tone;
-use cardscope_model::units::{Capacity, Size, grouped};
+use cardscope_model::capacity::fit::{CardFit, CardSize, FitReport, NominalCapacity, PrintFit};
+use cardscope_model::report::NewsTone;
+use cardscope_model::units::{DecimalSize, ExactCapacity, grouped};
 use cardscope_page::figure::{count, trimmed};
 use cardscope_page::tree::table::Table;
-use cardscope_page::tree::{Block, Page, fact, findings};
+use cardscope_page::tree::{Page, PageBlock, fact, findings};
 
 /// The page.
 pub fn page(report: &FitReport) -> Page {
     let (tone, answer) = answer(report);
     let mut page = Page::new(report.asked.as_deref().unwrap_or_default(), tone, answer);
-    page.because_all(Tone::Plain, report.print.as_ref().map(against_print));
-    page.because_all(Tone::Warning, report.target.as_ref().and_then(cut));
-    let image = report.asked_bytes.map(|bytes| fact("size", Capacity(bytes)));
+    page.because_all(NewsTone::Plain, report.print.as_ref().map(against_print));
+    page.because_all(NewsTone::Warning, report.target.as_ref().and_then(cut));
+    let image = report.asked_bytes.map(|bytes| fact("size", ExactCapacity(bytes)));
     let used = report.in_use_bytes.map(|used| fact("in use up to", format!("byte {}", grouped(used))));
     let end = report.partitions_end_bytes;
     let end = end.map(|end| fact("last partition ends at", format!("byte {}", grouped(end))));
-    let card = report.target.as_ref().map(|target| fact("card", Capacity(target.card.bytes)));
-    let left =
-        report.target.as_ref().and_then(|target| target.spare_bytes).map(|spare| {
-            fact(if spare < 0 { "too large by" } else { "left" }, Capacity(spare.unsigned_abs()))
-        });
-    page.add("", [Block::Facts([image, used, end, card, left].into_iter().flatten().collect())]);
-    let sold = [Block::Table(nominals(&report.nominal, report.asked_bytes))];
+    let card = report.target.as_ref().map(|target| fact("card", ExactCapacity(target.card.bytes)));
+    let left = report.target.as_ref().and_then(|target| target.spare_bytes).map(|spare| {
+        fact(if spare < 0 { "too large by" } else { "left" }, ExactCapacity(spare.unsigned_abs()))
+    });
+    page.add("", [PageBlock::Facts([image, used, end, card, left].into_iter().flatten().collect())]);
+    let sold = [PageBlock::Table(nominals(&report.nominal, report.asked_bytes))];
     match &report.target {
         Some(_) => page.fold("Cards by printed capacity", sold),
         None => {
             page.add("", sold);
-            page.fold("Known cards", [Block::Table(cards(&report.cards))]);
+            page.fold("Known cards", [PageBlock::Table(cards(&report.cards))]);
         }
     }
-    page.fold("Findings", [Block::Remarks(findings::of(&report.findings))]);
+    page.fold("Findings", [PageBlock::Remarks(findings::of(&report.findings))]);
     page
 }
 
-fn answer(report: &FitReport) -> (Tone, String) {
+fn answer(report: &FitReport) -> (NewsTone, String) {
     if let Some(target) = &report.target {
-        let (name, size) = (&target.card.card, Size(target.card.bytes));
-        let spare = Size(target.spare_bytes.unwrap_or_default().unsigned_abs());
+        let (name, size) = (&target.card.card, DecimalSize(target.card.bytes));
+        let spare = DecimalSize(target.spare_bytes.unwrap_or_default().unsigned_abs());
         return match target.fits {
-            Some(true) => (Tone::Good, format!("Fits {name} ({size}), {spare} left.")),
-            Some(false) => (Tone::Bad, format!("Does not fit {name} ({size}): {spare} too large.")),
-            None => (Tone::Plain, format!("{name} announces {size}.")),
+            Some(true) => (NewsTone::Good, format!("Fits {name} ({size}), {spare} left.")),
+            Some(false) => (NewsTone::Bad, format!("Does not fit {name} ({size}): {spare} too large.")),
+            None => (NewsTone::Plain, format!("{name} announces {size}.")),
         };
     }
     let fitting = report.nominal.iter().find(|nominal| nominal.fits == Some(true));
     match (report.asked_bytes, fitting) {
-        (Some(bytes), Some(nominal)) => {
-            (Tone::Good, format!("{} fits every known card of {} and more.", Size(bytes), nominal.nominal))
-        }
+        (Some(bytes), Some(nominal)) => (
+            NewsTone::Good,
+            format!("{} fits every known card of {} and more.", DecimalSize(bytes), nominal.nominal),
+        ),
         (Some(bytes), None) if report.nominal.iter().any(|nominal| nominal.fits.is_some()) => {
-            (Tone::Warning, format!("{} does not fit every card of any capacity.", Size(bytes)))
+            (NewsTone::Warning, format!("{} does not fit every card of any capacity.", DecimalSize(bytes)))
         }
         _ => {
             let cards: u64 = report.nominal.iter().map(|nominal| nominal.known as u64).sum();
-            (Tone::Plain, format!("Sizes of {} by what they are sold as.", count(cards, "known card")))
+            (NewsTone::Plain, format!("Sizes of {} by what they are sold as.", count(cards, "known card")))
         }
     }
 }
@@ -84,7 +84,7 @@ fn against_print(print: &PrintFit) -> String {
 }
 
 /// Which of the cards of a printed capacity what was asked for fits.
-fn fits(nominal: &Nominal, asked: Option<u64>) -> &'static str {
+fn fits(nominal: &NominalCapacity, asked: Option<u64>) -> &'static str {
     let some = nominal.largest.as_ref().is_some_and(|card| asked.is_some_and(|asked| card.bytes >= asked));
     match nominal.fits {
         None => "",
@@ -94,7 +94,7 @@ fn fits(nominal: &Nominal, asked: Option<u64>) -> &'static str {
     }
 }
 
-fn nominals(all: &[Nominal], asked: Option<u64>) -> Table {
+fn nominals(all: &[NominalCapacity], asked: Option<u64>) -> Table {
     let bytes = |card: &Option<CardSize>| card.as_ref().map(|card| grouped(card.bytes)).unwrap_or_default();
     Table::of(
         all,

@@ -12,7 +12,7 @@ use cardscope_model::units::parse_size;
 use cardscope_session::archive_access::open_to_read;
 use cardscope_session::card_identity::identity_of;
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::options::{ArchiveAt, Machine};
+use cardscope_session::options::{ArchiveAt, MachineOptions};
 use cardscope_simulator::target_spec;
 use clap::Args;
 use rustix::fs::SeekFrom;
@@ -29,7 +29,7 @@ use std::path::Path;
 #[command(mut_arg("archive", |archive| archive.help(
     "Archive whose cards are included: a file, or postgres://... [default: in the XDG data folder]"
 )))]
-pub struct Request {
+pub struct FitRequest {
     /// Image file, or a size, e.g. 31393316864, 29.5GiB, 32GB; or only a card, to compare it with its print
     #[arg(value_name = "IMAGE|SIZE|CARD")]
     pub asked: Option<String>,
@@ -51,7 +51,7 @@ pub struct Request {
 ///
 /// # Errors
 /// If the image cannot be read or is packed, or there is no such card.
-pub fn fit(request: &Request) -> Result<FitReport> {
+pub fn fit(request: &FitRequest) -> Result<FitReport> {
     // A card that stands alone is compared with what is printed on it.
     let named = request.target.as_ref().or(request.card.as_ref());
     let alone = request.asked.as_ref().filter(|asked| named.is_none() && is_card(asked));
@@ -141,7 +141,7 @@ fn nominal_name(text: &str) -> Result<String> {
 
 /// The exact size of a card, with what the card itself says otherwise.
 fn target(name: &str) -> Result<(CardSize, Vec<Finding>)> {
-    let identity = identity_of(name, &Machine::default(), None)?;
+    let identity = identity_of(name, &MachineOptions::default(), None)?;
     let bytes = identity.capacity_bytes.ok_or_else(|| {
         Failure::refused(format!("{name} does not report its size; is a card in the slot?"))
     })?;
@@ -164,14 +164,14 @@ const PACKED: &[(&[u8], &str)] = &[
 ];
 
 /// What is known of an image.
-struct Image {
+struct ImageFacts {
     bytes: u64,
     in_use: u64,
     partitions_end: Option<u64>,
 }
 
 /// Looks at an image.
-fn look(path: &Path) -> Result<Image> {
+fn look(path: &Path) -> Result<ImageFacts> {
     let failed =
         |e: std::io::Error| Failure::refused_for(format!("{} cannot be read: {e}", path.display()), e);
     let file = input::open(path).map_err(|e| failed(std::io::Error::other(e)))?;
@@ -180,7 +180,7 @@ fn look(path: &Path) -> Result<Image> {
     refuse_packed(&file, path)?;
     let listed = contents::describe(&file, bytes);
     let partitions_end = listed.partitions.iter().filter_map(|p| p.start.checked_add(p.bytes)).max();
-    Ok(Image { bytes, in_use: in_use(&file, bytes).map_err(failed)?, partitions_end })
+    Ok(ImageFacts { bytes, in_use: in_use(&file, bytes).map_err(failed)?, partitions_end })
 }
 
 fn refuse_packed(file: &File, path: &Path) -> Result<()> {

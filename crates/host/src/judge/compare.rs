@@ -1,11 +1,11 @@
 //! Two watches laid over each other: over the same span, from the same moment on.
 
 use super::summarise;
-use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::observe::{
     ComparedFigure, ObserveComparison, ObserveSample, ObserveSummary, SettledStatus,
 };
-use cardscope_model::units::Size;
+use cardscope_model::units::DecimalSize;
 
 /// A watch that began this soon after boot is that of a start.
 const START_SECONDS: f64 = 300.0;
@@ -20,11 +20,11 @@ const OTHER_WORK: f64 = 2.0;
 const CONFIDENCE: f64 = 0.6;
 
 /// When a system became calm, and how sure that is.
-type Calm = (SettledStatus, f64);
+type IdleTime = (SettledStatus, f64);
 
 /// One of the two watches.
 #[derive(Debug, Clone, Copy)]
-pub struct Side<'a> {
+pub struct WatchSide<'a> {
     /// Its samples.
     pub samples: &'a [ObserveSample],
     /// When it began, in seconds since boot.
@@ -32,16 +32,20 @@ pub struct Side<'a> {
 }
 
 /// Compares an earlier watch with this one; `None` where they have no time in common.
-pub fn compare(baseline: &str, before: Side<'_>, now: Side<'_>) -> Option<(ObserveComparison, Vec<Finding>)> {
+pub fn compare(
+    baseline: &str,
+    before: WatchSide<'_>,
+    now: WatchSide<'_>,
+) -> Option<(ObserveComparison, Vec<Finding>)> {
     let since_boot = before.began < START_SECONDS && now.began < START_SECONDS;
-    let origin = |side: Side<'_>| if since_boot { 0.0 } else { side.began };
+    let origin = |side: WatchSide<'_>| if since_boot { 0.0 } else { side.began };
     let from = (before.began - origin(before)).max(now.began - origin(now));
-    let ended = |side: Side<'_>| side.samples.last().map(|s| s.uptime_seconds - origin(side));
+    let ended = |side: WatchSide<'_>| side.samples.last().map(|s| s.uptime_seconds - origin(side));
     let until = ended(before)?.min(ended(now)?);
     if until <= from {
         return None;
     }
-    let cut = |side: Side<'_>| {
+    let cut = |side: WatchSide<'_>| {
         let within = |s: &&ObserveSample| {
             let end = s.uptime_seconds - origin(side);
             end - s.seconds >= from - s.seconds / 2.0 && end <= until + s.seconds / 2.0
@@ -50,9 +54,10 @@ pub fn compare(baseline: &str, before: Side<'_>, now: Side<'_>) -> Option<(Obser
         summarise(&samples, from + origin(side))
     };
     // When it became calm is asked of the whole watch: a short one must not cut the long one's answer off.
-    let whole = |side: Side<'_>| summarise(side.samples, side.began);
+    let whole = |side: WatchSide<'_>| summarise(side.samples, side.began);
     let (was, is) = (cut(before)?, cut(now)?);
-    let calm = |side: Side<'_>| whole(side).map(|s| (s.settled.status, s.settled.seconds() - origin(side)));
+    let calm =
+        |side: WatchSide<'_>| whole(side).map(|s| (s.settled.status, s.settled.seconds() - origin(side)));
     let (calm_was, calm_is) = (calm(before)?, calm(now)?);
     let figures = figures(&was, &is, calm_was, calm_is);
     let findings = findings(&was, &is, calm_was, calm_is);
@@ -60,7 +65,12 @@ pub fn compare(baseline: &str, before: Side<'_>, now: Side<'_>) -> Option<(Obser
     Some((ObserveComparison { against: baseline.to_owned(), span_seconds, since_boot, figures }, findings))
 }
 
-fn figures(was: &ObserveSummary, is: &ObserveSummary, calm_was: Calm, calm_is: Calm) -> Vec<ComparedFigure> {
+fn figures(
+    was: &ObserveSummary,
+    is: &ObserveSummary,
+    calm_was: IdleTime,
+    calm_is: IdleTime,
+) -> Vec<ComparedFigure> {
     let figure = |what: &str, unit: &str, of: &dyn Fn(&ObserveSummary) -> Option<f64>| ComparedFigure {
         what: what.to_owned(),
         unit: unit.to_owned(),
@@ -88,7 +98,12 @@ fn figures(was: &ObserveSummary, is: &ObserveSummary, calm_was: Calm, calm_is: C
     ]
 }
 
-fn findings(was: &ObserveSummary, is: &ObserveSummary, calm_was: Calm, calm_is: Calm) -> Vec<Finding> {
+fn findings(
+    was: &ObserveSummary,
+    is: &ObserveSummary,
+    calm_was: IdleTime,
+    calm_is: IdleTime,
+) -> Vec<Finding> {
     let waited = |s: &ObserveSummary| s.io_some_seconds.unwrap_or(s.utilisation * s.seconds);
     let (waits_was, waits_is) = (waited(was), waited(is));
     // A bound that lies on the wrong side of the other figure decides nothing.
@@ -108,7 +123,7 @@ fn findings(was: &ObserveSummary, is: &ObserveSummary, calm_was: Calm, calm_is: 
         _ => ("start-alike", "The system waits about as long as before."),
     };
     let mut found = vec![
-        Finding::new(claim, Weight::Note, CONFIDENCE, text)
+        Finding::new(claim, FindingWeight::Note, CONFIDENCE, text)
             .because("at rest after, before", in_words(calm_was))
             .because("at rest after, now", in_words(calm_is))
             .because("waiting for I/O, before", format!("{waits_was:.1} s"))
@@ -144,7 +159,7 @@ fn bounds(was: SettledStatus, is: SettledStatus) -> String {
     if told.is_empty() { String::new() } else { format!(" ({})", told.join(", ")) }
 }
 
-fn in_words((status, seconds): Calm) -> String {
+fn in_words((status, seconds): IdleTime) -> String {
     match status {
         SettledStatus::Measured => format!("{seconds:.0} s"),
         SettledStatus::AtLeast => format!("at least {seconds:.0} s"),
@@ -158,12 +173,12 @@ fn other_work(was: &ObserveSummary, is: &ObserveSummary) -> Option<Finding> {
     (a.max(b) > OTHER_WORK * a.min(b)).then(|| {
         Finding::new(
             "starts-did-other-work",
-            Weight::Hint,
+            FindingWeight::Hint,
             0.8,
             "The system did different work: the two observations moved very different amounts of data.",
         )
-        .because("before", Size(a as u64))
-        .because("now", Size(b as u64))
+        .because("before", DecimalSize(a as u64))
+        .because("now", DecimalSize(b as u64))
         .advise("Observe each for longer, or repeat a start.")
     })
 }

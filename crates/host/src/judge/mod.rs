@@ -6,11 +6,11 @@
 
 mod compare;
 
-pub use compare::{Side, compare};
+pub use compare::{WatchSide, compare};
 
-use cardscope_model::finding::{Finding, Weight};
-use cardscope_model::observe::{Bottleneck, ObserveSample, ObserveSummary, Settled, SettledStatus};
-use cardscope_model::units::Speed;
+use cardscope_model::finding::{Finding, FindingWeight};
+use cardscope_model::observe::{CalmMoment, ObserveSample, ObserveSummary, SettledStatus, SystemBottleneck};
+use cardscope_model::units::SpeedMbS;
 
 /// Share of the time that tasks may wait for I/O, or the device may have work, in a system that is calm.
 const CALM_PRESSURE: f64 = 0.10;
@@ -72,7 +72,7 @@ pub fn summarise(samples: &[ObserveSample], began: f64) -> Option<ObserveSummary
         swap_bytes: samples.iter().map(|s| s.swap_bytes).sum::<Option<u64>>(),
         loaded_seconds: seconds_of(loaded.iter().copied()),
         settled: settled(samples, began),
-        bottleneck: Load::of(&loaded).bottleneck(seconds),
+        bottleneck: MeanLoad::of(&loaded).bottleneck(seconds),
     })
 }
 
@@ -102,7 +102,7 @@ fn is_loaded(sample: &ObserveSample) -> bool {
 }
 
 /// Means over the seconds that were not calm.
-struct Load {
+struct MeanLoad {
     seconds: f64,
     utilisation: f64,
     waiting: f64,
@@ -118,13 +118,13 @@ fn seconds_of<'a>(samples: impl Iterator<Item = &'a ObserveSample>) -> f64 {
     samples.fold(0.0, |sum, s| sum + s.seconds)
 }
 
-impl Load {
-    fn of(loaded: &[&ObserveSample]) -> Load {
+impl MeanLoad {
+    fn of(loaded: &[&ObserveSample]) -> MeanLoad {
         let over =
             |of: fn(&ObserveSample) -> Option<f64>| mean(loaded.iter().copied(), of).unwrap_or_default();
         let seconds = seconds_of(loaded.iter().copied());
         let swapped: u64 = loaded.iter().filter_map(|s| s.swap_bytes).sum();
-        Load {
+        MeanLoad {
             seconds,
             utilisation: over(|s| Some(s.utilisation)),
             waiting: over(waiting),
@@ -145,37 +145,37 @@ impl Load {
         self.waiting >= CALM_PRESSURE || self.busy >= BUSY_CPU || self.memory >= MEMORY_WAITING
     }
 
-    fn bottleneck(&self, watched: f64) -> Bottleneck {
+    fn bottleneck(&self, watched: f64) -> SystemBottleneck {
         let brief = self.is_brief() && self.seconds < MOST_OF_IT * watched;
         if brief || self.seconds < TOO_LITTLE.0 * watched || !self.holds_anyone_up() {
-            return Bottleneck::Nothing;
+            return SystemBottleneck::Nothing;
         }
         let waits = self.waiting >= WAITING;
         if self.memory >= MEMORY_WAITING && self.swap_per_s >= SWAPPING {
-            Bottleneck::Memory
+            SystemBottleneck::Memory
         } else if self.busy >= BUSY_CPU {
-            Bottleneck::Cpu
+            SystemBottleneck::Cpu
         } else if waits && self.utilisation >= BUSY_DEVICE && self.idle >= IDLE_CPU {
-            Bottleneck::Card
+            SystemBottleneck::Card
         } else if waits && self.utilisation < CALM_UTILISATION {
-            Bottleneck::Elsewhere
+            SystemBottleneck::Elsewhere
         } else {
-            Bottleneck::Mixed
+            SystemBottleneck::Mixed
         }
     }
 }
 
 /// The first moment from which the system stayed calm for half a minute.
-fn settled(samples: &[ObserveSample], began: f64) -> Settled {
+fn settled(samples: &[ObserveSample], began: f64) -> CalmMoment {
     let calm = calm_from(samples);
     let ended = samples.last().map_or(began, |s| s.uptime_seconds);
-    let bound = |status, seconds| Settled { status, uptime_seconds: None, bound_seconds: Some(seconds) };
+    let bound = |status, seconds| CalmMoment { status, uptime_seconds: None, bound_seconds: Some(seconds) };
     match calm {
         None => bound(SettledStatus::AtLeast, ended),
         Some(0) => bound(SettledStatus::AtMost, began),
         Some(at) => {
             let uptime_seconds = Some(samples[at].uptime_seconds - samples[at].seconds);
-            Settled { status: SettledStatus::Measured, uptime_seconds, bound_seconds: None }
+            CalmMoment { status: SettledStatus::Measured, uptime_seconds, bound_seconds: None }
         }
     }
 }
@@ -225,7 +225,7 @@ fn smoothed(samples: &[ObserveSample], unrest: &[f64], at: usize) -> f64 {
 /// The finding on what held the system up, with the numbers it rests on.
 pub fn verdict(samples: &[ObserveSample], summary: &ObserveSummary) -> Finding {
     let loaded: Vec<&ObserveSample> = samples.iter().filter(|s| is_loaded(s)).collect();
-    let load = Load::of(&loaded);
+    let load = MeanLoad::of(&loaded);
     let percent = |share: f64| format!("{:.0} %", share * 100.0);
     let known = samples.iter().any(|s| s.io_some.is_some());
     let (weight, text, advice) = words(summary);
@@ -234,7 +234,7 @@ pub fn verdict(samples: &[ObserveSample], summary: &ObserveSummary) -> Finding {
     let confidence = if load.is_brief() { confidence.min(BRIEF_CONFIDENCE) } else { confidence };
     let mut finding = Finding::new("bottleneck", weight, confidence, text)
         .because("busy seconds", format!("{:.0} of {:.0}", load.seconds, summary.seconds));
-    if summary.bottleneck != Bottleneck::Nothing {
+    if summary.bottleneck != SystemBottleneck::Nothing {
         finding = finding
             .because("device busy in them", percent(load.utilisation))
             .because(
@@ -244,39 +244,41 @@ pub fn verdict(samples: &[ObserveSample], summary: &ObserveSummary) -> Finding {
             .because("processors idle", percent(load.idle))
             .because("processors busy", percent(load.busy))
             .because("tasks waiting for memory", percent(load.memory))
-            .because("swap", Speed(load.swap_per_s / 1e6));
+            .because("swap", SpeedMbS(load.swap_per_s / 1e6));
     }
-    if summary.bottleneck == Bottleneck::Elsewhere {
+    if summary.bottleneck == SystemBottleneck::Elsewhere {
         finding = finding.because("busiest other disk", percent(load.other));
     }
     Finding { advice: advice.map(str::to_owned), ..finding }
 }
 
-fn words(summary: &ObserveSummary) -> (Weight, &'static str, Option<&'static str>) {
+fn words(summary: &ObserveSummary) -> (FindingWeight, &'static str, Option<&'static str>) {
     match summary.bottleneck {
-        Bottleneck::Card => (
-            Weight::Hint,
+        SystemBottleneck::Card => (
+            FindingWeight::Hint,
             "The system waits for this card: it is busy while processors are idle.",
             Some("Use a card with faster random I/O; `cardscope bench` measures this one."),
         ),
-        Bottleneck::Cpu => {
-            (Weight::Note, "The system waits for its processors; a faster card would change little.", None)
-        }
-        Bottleneck::Memory => (
-            Weight::Hint,
+        SystemBottleneck::Cpu => (
+            FindingWeight::Note,
+            "The system waits for its processors; a faster card would change little.",
+            None,
+        ),
+        SystemBottleneck::Memory => (
+            FindingWeight::Hint,
             "The system lacks memory and waits for swap.",
             Some("Add memory or run fewer programs; swap also wears out the card."),
         ),
-        Bottleneck::Elsewhere => (
-            Weight::Note,
+        SystemBottleneck::Elsewhere => (
+            FindingWeight::Note,
             "The system waits for another device, not for this one.",
             Some("Observe the other devices (`cardscope list --all`)."),
         ),
-        Bottleneck::Mixed => (Weight::Note, "The system waits for no single cause.", None),
-        Bottleneck::Nothing if summary.loaded_seconds > 0.0 => {
-            (Weight::Note, "The system waited too little to name a cause.", None)
+        SystemBottleneck::Mixed => (FindingWeight::Note, "The system waits for no single cause.", None),
+        SystemBottleneck::Nothing if summary.loaded_seconds > 0.0 => {
+            (FindingWeight::Note, "The system waited too little to name a cause.", None)
         }
-        Bottleneck::Nothing => (Weight::Note, "The system was idle.", None),
+        SystemBottleneck::Nothing => (FindingWeight::Note, "The system was idle.", None),
     }
 }
 

@@ -38,7 +38,7 @@ fn summary(samples: &[ObserveSample]) -> ObserveSummary {
 #[test]
 fn a_start_that_waits_ten_minutes_for_its_card_is_told_with_its_end() {
     let summary = summary(&start(590, waits_for_card));
-    assert_eq!(summary.bottleneck, Bottleneck::Card);
+    assert_eq!(summary.bottleneck, SystemBottleneck::Card);
     assert_eq!(summary.settled.status, SettledStatus::Measured);
     // Busy from 10 s to 600 s after boot; the five seconds of smoothing let the last busy ones through.
     assert!((summary.settled.seconds() - 600.0).abs() <= SMOOTH_SECONDS, "{:?}", summary.settled);
@@ -49,23 +49,23 @@ fn a_start_that_waits_ten_minutes_for_its_card_is_told_with_its_end() {
 #[test]
 fn processors_memory_and_another_disk_are_not_blamed_on_the_card() {
     let cpu = start(60, |at| second(at, 0.3, 0.15, 0.97));
-    assert_eq!(summary(&cpu).bottleneck, Bottleneck::Cpu);
+    assert_eq!(summary(&cpu).bottleneck, SystemBottleneck::Cpu);
     let memory = start(60, |at| ObserveSample {
         memory_some: Some(0.6),
         swap_bytes: Some(20_000_000),
         ..second(at, 1.0, 0.9, 0.2)
     });
-    assert_eq!(summary(&memory).bottleneck, Bottleneck::Memory);
+    assert_eq!(summary(&memory).bottleneck, SystemBottleneck::Memory);
     let elsewhere = start(60, |at| second(at, 0.02, 0.9, 0.1));
-    assert_eq!(summary(&elsewhere).bottleneck, Bottleneck::Elsewhere);
+    assert_eq!(summary(&elsewhere).bottleneck, SystemBottleneck::Elsewhere);
     let half = start(60, |at| second(at, 0.5, 0.5, 0.5));
-    assert_eq!(summary(&half).bottleneck, Bottleneck::Mixed);
+    assert_eq!(summary(&half).bottleneck, SystemBottleneck::Mixed);
 }
 
 #[test]
 fn a_calm_system_waits_for_nothing_and_was_calm_from_the_start() {
     let calm = summary(&start(0, waits_for_card));
-    assert_eq!(calm.bottleneck, Bottleneck::Nothing);
+    assert_eq!(calm.bottleneck, SystemBottleneck::Nothing);
     assert_eq!((calm.settled.status, calm.settled.bound_seconds), (SettledStatus::AtMost, Some(10.0)));
 }
 
@@ -101,7 +101,7 @@ fn a_kernel_without_psi_is_judged_by_blocked_tasks_with_less_confidence() {
     let samples: Vec<ObserveSample> =
         samples.into_iter().map(|s| ObserveSample { io_some: None, ..s }).collect();
     let summary = summary(&samples);
-    assert_eq!((summary.bottleneck, summary.io_some_seconds), (Bottleneck::Card, None));
+    assert_eq!((summary.bottleneck, summary.io_some_seconds), (SystemBottleneck::Card, None));
     assert!(verdict(&samples, &summary).confidence < 0.9);
     assert!((summary.settled.seconds() - 70.0).abs() <= SMOOTH_SECONDS);
 }
@@ -128,13 +128,13 @@ fn a_system_that_was_idle_was_busy_for_no_seconds() {
 fn two_seconds_of_busy_processors_are_neither_idle_nor_at_rest() {
     let samples: Vec<ObserveSample> = (0..2).map(|at| second(at, 0.0, 0.0, 1.0)).collect();
     let of_all = summary(&samples);
-    assert_eq!((of_all.bottleneck, of_all.settled.status), (Bottleneck::Cpu, SettledStatus::AtLeast));
+    assert_eq!((of_all.bottleneck, of_all.settled.status), (SystemBottleneck::Cpu, SettledStatus::AtLeast));
     assert!(verdict(&samples, &of_all).confidence <= 0.6, "two seconds are few");
     // Two of ten say too little for a cause, and are no idle system all the same.
     let few: Vec<ObserveSample> =
         samples.into_iter().chain((2..10).map(|at| second(at, 0.0, 0.0, 0.05))).collect();
     let of_few = summary(&few);
-    assert_eq!((of_few.bottleneck, of_few.loaded_seconds), (Bottleneck::Nothing, 2.0));
+    assert_eq!((of_few.bottleneck, of_few.loaded_seconds), (SystemBottleneck::Nothing, 2.0));
     assert!(!verdict(&few, &of_few).verdict.contains("idle"));
 }
 
@@ -147,11 +147,11 @@ fn a_start_that_keeps_the_processors_busy_is_at_rest_only_after_it() {
 #[test]
 fn a_device_at_work_for_nobody_holds_nothing_up() {
     let scrubbed = start(60, |at| second(at, 1.0, 0.02, 0.1));
-    assert_eq!(summary(&scrubbed).bottleneck, Bottleneck::Nothing);
+    assert_eq!(summary(&scrubbed).bottleneck, SystemBottleneck::Nothing);
 }
 
-fn side(samples: &[ObserveSample]) -> Side<'_> {
-    Side { samples, began: 10.0 }
+fn side(samples: &[ObserveSample]) -> WatchSide<'_> {
+    WatchSide { samples, began: 10.0 }
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn watches_long_after_boot_are_compared_from_where_each_began() {
         .into_iter()
         .map(|s| ObserveSample { uptime_seconds: s.uptime_seconds + 9000.0, ..s })
         .collect();
-    let late = Side { samples: &late, began: 9010.0 };
+    let late = WatchSide { samples: &late, began: 9010.0 };
     let (compared, findings) = compare("early", side(&early), late).unwrap();
     assert!(!compared.since_boot);
     assert_eq!(findings[0].claim, "start-alike");

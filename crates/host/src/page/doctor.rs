@@ -1,22 +1,22 @@
 //! `doctor` as text: what is wrong first, with what to do; then all points in one line each.
 
-use cardscope_model::doctor::{DoctorReport, Point, State};
-use cardscope_model::report::Tone;
+use cardscope_model::doctor::{DoctorPoint, DoctorReport, PointState};
+use cardscope_model::report::NewsTone;
 use cardscope_model::statistics::distinct;
 use cardscope_page::figure::{ANSWER, count};
 use cardscope_page::tree::table::Table;
-use cardscope_page::tree::{Block, Page};
+use cardscope_page::tree::{Page, PageBlock};
 
 /// The page.
 pub fn page(report: &DoctorReport) -> Page {
     let tone = match (report.failed, report.warned) {
-        (0, 0) => Tone::Good,
-        (0, _) => Tone::Warning,
-        _ => Tone::Bad,
+        (0, 0) => NewsTone::Good,
+        (0, _) => NewsTone::Warning,
+        _ => NewsTone::Bad,
     };
     let mut page = Page::new("", tone, answer(report));
-    let of = |state: State| report.points.iter().filter(move |point| point.state == state);
-    for points in by_advice(of(State::Fail).chain(of(State::Warn))) {
+    let of = |state: PointState| report.points.iter().filter(move |point| point.state == state);
+    for points in by_advice(of(PointState::Fail).chain(of(PointState::Warn))) {
         let seen: Vec<String> = points.iter().map(|p| format!("{}: {}", p.point, on(p))).collect();
         // What has no room in a head is a line below it.
         let (head, seen) = match seen.join(" · ") {
@@ -25,7 +25,7 @@ pub fn page(report: &DoctorReport) -> Page {
         };
         let why = distinct(points.iter().map(|point| format!("why: {}", point.why)));
         let advice = points[0].advice.iter().map(|advice| format!("do: {advice}"));
-        page.add(&head, [Block::Lines(seen.into_iter().chain(why).chain(advice).collect())]);
+        page.add(&head, [PageBlock::Lines(seen.into_iter().chain(why).chain(advice).collect())]);
     }
     let table = Table::of(
         &report.points,
@@ -33,14 +33,14 @@ pub fn page(report: &DoctorReport) -> Page {
     );
     page.fold(
         "All points",
-        [Block::Table(table.left_aligned(["state", "found"]).always(["state", "found"]))],
+        [PageBlock::Table(table.left_aligned(["state", "found"]).always(["state", "found"]))],
     );
     page
 }
 
 /// The points, those of one advice together.
-fn by_advice<'a>(points: impl Iterator<Item = &'a Point>) -> Vec<Vec<&'a Point>> {
-    let mut groups: Vec<Vec<&Point>> = Vec::new();
+fn by_advice<'a>(points: impl Iterator<Item = &'a DoctorPoint>) -> Vec<Vec<&'a DoctorPoint>> {
+    let mut groups: Vec<Vec<&DoctorPoint>> = Vec::new();
     for point in points {
         match groups.iter_mut().find(|group| point.advice.is_some() && group[0].advice == point.advice) {
             Some(group) => group.push(point),
@@ -62,7 +62,7 @@ fn answer(report: &DoctorReport) -> String {
     }
 }
 
-fn on(point: &Point) -> String {
+fn on(point: &DoctorPoint) -> String {
     match &point.device {
         Some(device) => format!("{device}: {}", point.seen),
         None => point.seen.clone(),
@@ -72,18 +72,24 @@ fn on(point: &Point) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::doctor::Topic;
+    use cardscope_model::doctor::DoctorTopic;
 
     #[test]
     fn what_fails_comes_first_with_what_to_do() {
         let points = vec![
-            Topic::Processor
+            DoctorTopic::Processor
                 .asks("governor", "clocks down")
-                .is(State::Warn, "ondemand")
+                .is(PointState::Warn, "ondemand")
                 .advise("echo performance"),
-            Topic::Heat.asks("supply", "slows").is(State::Fail, "under-voltage now").advise("another supply"),
-            Topic::Processor.asks("turbo", "clocks up").is(State::Warn, "on").advise("echo performance"),
-            Topic::Reader.asks("reader-bus", "bus").is(State::Ok, "SDR104").about("/dev/mmcblk0"),
+            DoctorTopic::Heat
+                .asks("supply", "slows")
+                .is(PointState::Fail, "under-voltage now")
+                .advise("another supply"),
+            DoctorTopic::Processor
+                .asks("turbo", "clocks up")
+                .is(PointState::Warn, "on")
+                .advise("echo performance"),
+            DoctorTopic::Reader.asks("reader-bus", "bus").is(PointState::Ok, "SDR104").about("/dev/mmcblk0"),
         ];
         let text = page(&DoctorReport::new(None, points)).text();
         assert!(text.starts_with("NOT FIT to measure a card: fix 1 problem first.\n"), "{text}");

@@ -2,15 +2,15 @@
 //! earlier watch beside it.
 
 use cardscope_model::observe::{
-    Bottleneck, Observation, ObserveComparison, ObserveReport, ObserveSample, ObserveSummary,
-    PartitionTraffic, SettledStatus,
+    ObserveComparison, ObserveReport, ObserveResult, ObserveSample, ObserveSummary, PartitionTraffic,
+    SettledStatus, SystemBottleneck,
 };
-use cardscope_model::report::Tone;
+use cardscope_model::report::NewsTone;
 use cardscope_model::statistics;
-use cardscope_model::units::{Size, Speed, mb_per_s};
+use cardscope_model::units::{DecimalSize, SpeedMbS, mb_per_s};
 use cardscope_page::figure::{duration, time_us};
 use cardscope_page::tree::table::Table;
-use cardscope_page::tree::{Block, Fact, Page, fact};
+use cardscope_page::tree::{Page, PageBlock, PageFact, fact};
 
 /// Columns of a line.
 const COLUMNS: usize = 60;
@@ -21,15 +21,15 @@ const STEPS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', 
 /// The page.
 pub fn page(report: &ObserveReport) -> Page {
     let body = &report.body;
-    let mut page = Page::new(&report.header.target, Tone::Plain, answer(&report.body));
+    let mut page = Page::new(&report.header.target, NewsTone::Plain, answer(&report.body));
     if let Some(summary) = &body.summary {
-        page.add("", [Block::Facts(figures(summary, &body.samples))]);
-        page.add("", [Block::Facts(over_time(&body.samples)), Block::Facts(partitions(report))]);
+        page.add("", [PageBlock::Facts(figures(summary, &body.samples))]);
+        page.add("", [PageBlock::Facts(over_time(&body.samples)), PageBlock::Facts(partitions(report))]);
     }
     if let Some(boot) = &body.from_boot {
         let head =
             format!("Since boot, {} ago (the device's own figures: since it came)", duration(boot.seconds));
-        page.add(&head, [Block::Facts(since_boot(boot))]);
+        page.add(&head, [PageBlock::Facts(since_boot(boot))]);
     }
     if let Some(comparison) = &body.comparison {
         compared(&mut page, comparison);
@@ -38,19 +38,22 @@ pub fn page(report: &ObserveReport) -> Page {
 }
 
 /// What was seen, and what it was that the system waited for.
-fn answer(body: &Observation) -> String {
+fn answer(body: &ObserveResult) -> String {
     let seen = |busy: f64, read: u64, written: u64| {
         let moved = [("read", read), ("wrote", written)].into_iter().filter(|(_, bytes)| *bytes > 0);
-        let moved: Vec<String> = moved.map(|(verb, bytes)| format!("{verb} {}", Size(bytes))).collect();
+        let moved: Vec<String> =
+            moved.map(|(verb, bytes)| format!("{verb} {}", DecimalSize(bytes))).collect();
         let moved = if moved.is_empty() { "no I/O".to_owned() } else { moved.join(", ") };
         format!("Busy {}, {moved}", percent(busy))
     };
     match (&body.summary, &body.from_boot) {
         (Some(s), _) => {
             let waited = match s.bottleneck {
-                Bottleneck::Nothing if s.loaded_seconds > 0.0 => "too few waits to name a cause".to_owned(),
-                Bottleneck::Nothing => "the system was idle".to_owned(),
-                Bottleneck::Mixed => "waits have no single cause".to_owned(),
+                SystemBottleneck::Nothing if s.loaded_seconds > 0.0 => {
+                    "too few waits to name a cause".to_owned()
+                }
+                SystemBottleneck::Nothing => "the system was idle".to_owned(),
+                SystemBottleneck::Mixed => "waits have no single cause".to_owned(),
                 cause => format!("the system waited for {}", cause.word()),
             };
             format!("{}; {waited}.", seen(s.utilisation, s.read_bytes, s.write_bytes))
@@ -64,7 +67,7 @@ fn answer(body: &Observation) -> String {
 }
 
 fn megabytes(bytes: u64) -> String {
-    Size(bytes).to_string()
+    DecimalSize(bytes).to_string()
 }
 
 fn percent(share: f64) -> String {
@@ -75,9 +78,9 @@ fn known(share: Option<f64>, show: impl Fn(f64) -> String) -> String {
     share.map_or_else(|| "unknown".to_owned(), show)
 }
 
-fn figures(s: &ObserveSummary, samples: &[ObserveSample]) -> Vec<Fact> {
+fn figures(s: &ObserveSummary, samples: &[ObserveSample]) -> Vec<PageFact> {
     let traffic = |ios: u64, bytes: u64| {
-        format!("{ios} I/Os, {} ({})", megabytes(bytes), Speed(mb_per_s(bytes, s.seconds)))
+        format!("{ios} I/Os, {} ({})", megabytes(bytes), SpeedMbS(mb_per_s(bytes, s.seconds)))
     };
     let slowest = samples.iter().filter_map(|sample| sample.wait_ms).reduce(f64::max);
     let mut facts = vec![
@@ -111,7 +114,7 @@ fn settled(s: &ObserveSummary) -> String {
 }
 
 /// One line each for what went on, from the beginning to the end.
-fn over_time(samples: &[ObserveSample]) -> Vec<Fact> {
+fn over_time(samples: &[ObserveSample]) -> Vec<PageFact> {
     let all = [
         ("device at work", line(samples, |s| Some(s.utilisation))),
         ("tasks waiting for I/O", line(samples, |s| s.io_some)),
@@ -130,7 +133,7 @@ fn line(samples: &[ObserveSample], of: impl Fn(&ObserveSample) -> Option<f64>) -
     (0..columns).map(step).collect()
 }
 
-fn partitions(report: &ObserveReport) -> Vec<Fact> {
+fn partitions(report: &ObserveReport) -> Vec<PageFact> {
     let moved = report.body.partitions.iter().filter(|p| p.read_bytes + p.write_bytes > 0);
     let fact_of = |part: &PartitionTraffic| {
         fact(
@@ -141,7 +144,7 @@ fn partitions(report: &ObserveReport) -> Vec<Fact> {
     moved.map(fact_of).collect()
 }
 
-fn since_boot(s: &ObserveSample) -> Vec<Fact> {
+fn since_boot(s: &ObserveSample) -> Vec<PageFact> {
     let share = |share: f64| duration(share * s.seconds);
     vec![
         fact("read", format!("{} I/Os, {}", s.reads, megabytes(s.read_bytes))),
@@ -168,7 +171,7 @@ fn compared(page: &mut Page, c: &ObserveComparison) {
             ("now", &|f| value(f.now, &f.unit)),
         ],
     );
-    page.add(&head, [Block::Table(table)]);
+    page.add(&head, [PageBlock::Table(table)]);
 }
 
 fn figure(value: f64, unit: &str) -> String {
@@ -181,7 +184,7 @@ fn figure(value: f64, unit: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::report::{Header, Report};
+    use cardscope_model::report::{Report, ReportHeader};
 
     #[test]
     fn a_watch_is_shown_with_its_verdict_first_and_what_went_on_in_one_line_each() {
@@ -203,7 +206,12 @@ mod tests {
         let summary = report.body.summary.as_mut().unwrap();
         (summary.utilisation, summary.read_bytes, summary.write_bytes) =
             (1.0, 999_000_000, 9_999_000_000_000);
-        for bottleneck in [Bottleneck::Card, Bottleneck::Cpu, Bottleneck::Mixed, Bottleneck::Nothing] {
+        for bottleneck in [
+            SystemBottleneck::Card,
+            SystemBottleneck::Cpu,
+            SystemBottleneck::Mixed,
+            SystemBottleneck::Nothing,
+        ] {
             report.body.summary.as_mut().unwrap().bottleneck = bottleneck;
             let answer = page(&report).answer;
             assert!(answer.chars().count() <= 80, "{answer}");
@@ -223,8 +231,8 @@ mod tests {
     #[test]
     fn a_document_without_a_watch_says_so() {
         let report = Report {
-            header: Header { target: "sda".into(), ..Header::default() },
-            body: Observation::default(),
+            header: ReportHeader { target: "sda".into(), ..ReportHeader::default() },
+            body: ObserveResult::default(),
         };
         assert_eq!(page(&report).text(), "Nothing was watched.\n\nTarget: sda\n");
     }

@@ -5,56 +5,57 @@
 //! (docs/reference/tools.md#as-ssd). It can show IOPS in place of speeds.
 
 use crate::readers::dates::date;
-use crate::readers::error::Outcome;
+use crate::readers::error::ReaderOutcome;
 use crate::readers::notes::{add_note, log_of};
 use crate::readers::numbers::{MIB_S, figure, number, speed};
 use crate::readers::parts;
-use crate::readers::runs::Runs;
-use crate::readers::text::{Text, filled};
-use cardscope_model::condition::Origin;
-use cardscope_model::log::Log;
-use cardscope_model::run::Figure;
-use cardscope_model::test_name::{Op, Order, Pattern, TestName};
+use crate::readers::runs::RunBuilder;
+use crate::readers::text::{LogText, filled};
+use cardscope_model::condition::ConditionOrigin;
+use cardscope_model::log::CardLog;
+use cardscope_model::run::TestFigure;
+use cardscope_model::test_name::{AccessPattern, IoOrder, TestName, TestOp};
 use cardscope_model::units::{KIB, MIB};
 use serde_json::json;
 
 /// What a heading or the first word of a row opens.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Section {
+enum AsSsdSection {
     /// A speed.
-    Speed(Pattern),
+    Speed(AccessPattern),
     /// `Acc.time`, in milliseconds.
     Access,
     /// Points.
     Score,
 }
 
-const SEQUENTIAL: Pattern = Pattern { order: Order::Sequential, block: 16 * MIB, queue: 1, threads: 1 };
-const SMALL: Pattern = Pattern { order: Order::Random, block: 4 * KIB, queue: 1, threads: 1 };
-const SMALL_THREADS: Pattern = Pattern { threads: 64, ..SMALL };
+const SEQUENTIAL: AccessPattern =
+    AccessPattern { order: IoOrder::Sequential, block: 16 * MIB, queue: 1, threads: 1 };
+const SMALL: AccessPattern = AccessPattern { order: IoOrder::Random, block: 4 * KIB, queue: 1, threads: 1 };
+const SMALL_THREADS: AccessPattern = AccessPattern { threads: 64, ..SMALL };
 
 /// Headings in small letters, of those that begin alike the longer ones first.
-const SECTIONS: [(Section, &[&str]); 5] = [
-    (Section::Speed(SMALL_THREADS), &["4k-64threads", "4k-64thrd", "4k 64 thrd"]),
-    (Section::Speed(SMALL), &["4k"]),
-    (Section::Speed(SEQUENTIAL), &["sequentiell", "sequential", "seq"]),
-    (Section::Access, &["access times", "access time", "acc.time", "zugriffszeiten", "zugr.zeit"]),
-    (Section::Score, &["score", "punkte"]),
+const SECTIONS: [(AsSsdSection, &[&str]); 5] = [
+    (AsSsdSection::Speed(SMALL_THREADS), &["4k-64threads", "4k-64thrd", "4k 64 thrd"]),
+    (AsSsdSection::Speed(SMALL), &["4k"]),
+    (AsSsdSection::Speed(SEQUENTIAL), &["sequentiell", "sequential", "seq"]),
+    (AsSsdSection::Access, &["access times", "access time", "acc.time", "zugriffszeiten", "zugr.zeit"]),
+    (AsSsdSection::Score, &["score", "punkte"]),
 ];
 
 /// True where the program's name and one of its figures stand in it.
-pub(crate) fn recognise(text: &Text) -> bool {
+pub(crate) fn recognise(text: &LogText) -> bool {
     let body = text.body();
     (body.contains("AS SSD") || body.contains("4K-64Thrd")) && read(text).is_ok()
 }
 
-pub(crate) fn read(text: &Text) -> Outcome {
+pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let heads = |line: &str| line.trim_start_matches(['|', '>', ' ']).starts_with("AS SSD Benchmark");
     parts::reports(text, heads, report)
 }
 
-fn report(text: &Text) -> Outcome {
-    let mut reader = Reader { log: log_of("AS SSD", None), runs: Runs::default(), section: None };
+fn report(text: &LogText) -> ReaderOutcome {
+    let mut reader = AsSsdReader { log: log_of("AS SSD", None), runs: RunBuilder::default(), section: None };
     for line in text.lines() {
         reader.line(line.trim().trim_start_matches(['|', '>']).trim_start());
     }
@@ -62,16 +63,16 @@ fn report(text: &Text) -> Outcome {
     if runs.is_empty() {
         return Err("no test has a speed".to_owned());
     }
-    Ok(vec![Log { runs, ..reader.log }])
+    Ok(vec![CardLog { runs, ..reader.log }])
 }
 
-struct Reader {
-    log: Log,
-    runs: Runs,
-    section: Option<Section>,
+struct AsSsdReader {
+    log: CardLog,
+    runs: RunBuilder,
+    section: Option<AsSsdSection>,
 }
 
-impl Reader {
+impl AsSsdReader {
     fn line(&mut self, line: &str) {
         if let Some((section, rest)) = section(line) {
             self.section = Some(section);
@@ -86,7 +87,7 @@ impl Reader {
     }
 
     /// Figures behind a section's name: read, then write, and of the score their sum.
-    fn row(&mut self, section: Section, rest: &str) {
+    fn row(&mut self, section: AsSsdSection, rest: &str) {
         for (key, printed) in ["Read", "Write", "Total"].into_iter().zip(printed(rest)) {
             self.put(section, key, printed);
         }
@@ -101,23 +102,27 @@ impl Reader {
             "Firmware" => self.log.card.firmware = filled(value),
             "Date" | "Datum" => self.log.date = date(value),
             "Controller" | "Offset" | "Size" | "Größe" => {
-                add_note(&mut self.log.condition, &format!("{} {value}", key.to_lowercase()), Origin::Read);
+                add_note(
+                    &mut self.log.condition,
+                    &format!("{} {value}", key.to_lowercase()),
+                    ConditionOrigin::Read,
+                );
             }
             _ => {}
         }
     }
 
-    fn put(&mut self, section: Section, key: &str, (value, unit): (f64, &str)) {
+    fn put(&mut self, section: AsSsdSection, key: &str, (value, unit): (f64, &str)) {
         let name = match key {
             "Read" | "Lesen" => "read",
             "Write" | "Schreiben" => "write",
             "Total" | "Gesamt" => "total",
             _ => return,
         };
-        match (section, name.parse::<Op>()) {
-            (Section::Speed(pattern), Ok(op)) => self.speed(TestName { pattern, op }, value, unit),
-            (Section::Access, _) if unit == "ms" => self.beside("access_time_ms", name, value),
-            (Section::Score, _) if unit.is_empty() => self.beside("score", name, value),
+        match (section, name.parse::<TestOp>()) {
+            (AsSsdSection::Speed(pattern), Ok(op)) => self.speed(TestName { pattern, op }, value, unit),
+            (AsSsdSection::Access, _) if unit == "ms" => self.beside("access_time_ms", name, value),
+            (AsSsdSection::Score, _) if unit.is_empty() => self.beside("score", name, value),
             _ => {}
         }
     }
@@ -131,7 +136,7 @@ impl Reader {
             "mb/s" => figure(test, value, unit, MIB_S),
             "iops" => {
                 let by_iops = figure(test, value, unit, test.pattern.block as f64 / 1e6);
-                Figure { iops: Some(value).filter(|iops| *iops > 0.0), ..by_iops }
+                TestFigure { iops: Some(value).filter(|iops| *iops > 0.0), ..by_iops }
             }
             _ => return,
         };
@@ -144,7 +149,7 @@ impl Reader {
 
 /// The section that a line opens, and what stands behind its name: figures, if anything. Words are another tool's label
 /// (`Sequential Read 1MiB …`).
-fn section(line: &str) -> Option<(Section, &str)> {
+fn section(line: &str) -> Option<(AsSsdSection, &str)> {
     let mut names =
         SECTIONS.iter().flat_map(|(section, names)| names.iter().map(move |name| (section, name)));
     names.find_map(|(section, name)| {

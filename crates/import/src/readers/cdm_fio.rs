@@ -4,15 +4,15 @@
 //! IOPS are cut likewise, so 0 stands for less than one. Old labels leave out what follows from the size: `Sequential`
 //! moves the whole file at once, `Sequential Q32T1` a thirty-second of it, and `512KB` is sequential.
 
-use crate::readers::error::Outcome;
+use crate::readers::error::ReaderOutcome;
 use crate::readers::notes::{cooling, log_of};
 use crate::readers::numbers::{MIB_S, figure, speed};
-use crate::readers::runs::Runs;
-use crate::readers::text::Text;
+use crate::readers::runs::RunBuilder;
+use crate::readers::text::LogText;
 use cardscope_model::condition::Condition;
-use cardscope_model::log::Log;
-use cardscope_model::run::{Figure, Run};
-use cardscope_model::test_name::{Op, Order, Pattern, TestName};
+use cardscope_model::log::CardLog;
+use cardscope_model::run::{Run, TestFigure};
+use cardscope_model::test_name::{AccessPattern, IoOrder, TestName, TestOp};
 use cardscope_model::units::{GIB, KIB, MIB, parse_size};
 
 /// Size of the test file where the log lost it: the script's own choice.
@@ -22,30 +22,30 @@ const USUAL_SIZE: u64 = GIB;
 const COARSE_BELOW: f64 = 10.0;
 
 /// True where a result line stands in it.
-pub(crate) fn recognise(text: &Text) -> bool {
-    text.lines().any(|line| Line::parse(line).is_some())
+pub(crate) fn recognise(text: &LogText) -> bool {
+    text.lines().any(|line| CdmFioLine::parse(line).is_some())
 }
 
 /// Reads the runs of the log, one a `Configuration:`.
-pub(crate) fn read(text: &Text) -> Outcome {
-    let mut reader = Reader::default();
+pub(crate) fn read(text: &LogText) -> ReaderOutcome {
+    let mut reader = CdmFioReader::default();
     text.lines().for_each(|line| reader.line(line));
     let log = reader.finish();
     if log.runs.is_empty() { Err("it has no complete result line".to_owned()) } else { Ok(vec![log]) }
 }
 
 #[derive(Default)]
-struct Reader {
-    runs: Runs,
+struct CdmFioReader {
+    runs: RunBuilder,
     head: Run,
     zeroes: bool,
     size_guessed: bool,
     coarse: bool,
 }
 
-impl Reader {
+impl CdmFioReader {
     fn line(&mut self, text: &str) {
-        if let Some(line) = Line::parse(text) {
+        if let Some(line) = CdmFioLine::parse(text) {
             self.result(&line);
         } else if let Some(condition) = cooling(text) {
             self.begin(Run { condition: Some(condition), ..Run::default() });
@@ -75,7 +75,7 @@ impl Reader {
         }
     }
 
-    fn result(&mut self, line: &Line<'_>) {
+    fn result(&mut self, line: &CdmFioLine<'_>) {
         let size = self.runs.last_mut().size_bytes;
         self.size_guessed |= size.is_none() && line.needs_size();
         let Some(result) = line.figure(size.unwrap_or(USUAL_SIZE)) else { return };
@@ -83,7 +83,7 @@ impl Reader {
         self.runs.add(result);
     }
 
-    fn finish(self) -> Log {
+    fn finish(self) -> CardLog {
         let mut log = log_of("cdm_fio.sh", None);
         log.runs = self.runs.finish();
         lift_condition(&mut log);
@@ -98,7 +98,7 @@ impl Reader {
 }
 
 /// What holds for every run holds for the log.
-fn lift_condition(log: &mut Log) {
+fn lift_condition(log: &mut CardLog) {
     let first = log.runs.first().and_then(|run| run.condition.clone());
     if let Some(condition) =
         first.filter(|first| log.runs.iter().all(|run| run.condition.as_ref() == Some(first)))
@@ -111,31 +111,31 @@ fn lift_condition(log: &mut Log) {
 }
 
 /// `4KB Q8T8 Write: 88MB/s IOPS=22601`, taken apart.
-struct Line<'a> {
+struct CdmFioLine<'a> {
     /// `4KB`, `Sequential`, `SEQ8M`.
     access: &'a str,
     /// `Q8T8`, where the label has it.
     depth: Option<&'a str>,
-    op: Op,
+    op: TestOp,
     value: f64,
     iops: Option<f64>,
 }
 
-impl<'a> Line<'a> {
+impl<'a> CdmFioLine<'a> {
     /// Reads a line from its end: before the label a prompt may stand.
     fn parse(text: &'a str) -> Option<Self> {
         let (before, iops) = text.split_once("MB/s IOPS=")?;
         let (label, value) = before.rsplit_once(':')?;
         let mut words = label.split_whitespace().rev();
         let op = match words.next()? {
-            "Read" => Op::Read,
-            "Write" => Op::Write,
+            "Read" => TestOp::Read,
+            "Write" => TestOp::Write,
             _ => return None,
         };
         let word = words.next()?;
         let is_depth = word.starts_with('Q') && word.contains('T');
         let (access, depth) = if is_depth { (words.next()?, Some(word)) } else { (word, None) };
-        let line = Line { access, depth, op, value: speed(value)?, iops: speed(iops) };
+        let line = CdmFioLine { access, depth, op, value: speed(value)?, iops: speed(iops) };
         line.pattern(USUAL_SIZE).map(|_| line)
     }
 
@@ -144,27 +144,27 @@ impl<'a> Line<'a> {
     }
 
     /// The test that the label names on a file of `size` bytes.
-    fn pattern(&self, size: u64) -> Option<Pattern> {
+    fn pattern(&self, size: u64) -> Option<AccessPattern> {
         let depth = self.depth.unwrap_or("Q1T1");
         let Some((order, block)) = self.old_access(size) else {
             return format!("{} {depth}", self.access).parse().ok();
         };
-        let counts: Pattern = format!("SEQ1M {depth}").parse().ok()?;
-        Some(Pattern { order, block, ..counts }).filter(|pattern| pattern.block > 0)
+        let counts: AccessPattern = format!("SEQ1M {depth}").parse().ok()?;
+        Some(AccessPattern { order, block, ..counts }).filter(|pattern| pattern.block > 0)
     }
 
     /// Order and block size of an old label.
-    fn old_access(&self, size: u64) -> Option<(Order, u64)> {
+    fn old_access(&self, size: u64) -> Option<(IoOrder, u64)> {
         if self.needs_size() {
             // The script queues thirty-two parts of the file, or moves it whole.
-            return Some((Order::Sequential, if self.depth.is_some() { size / 32 } else { size }));
+            return Some((IoOrder::Sequential, if self.depth.is_some() { size / 32 } else { size }));
         }
         let kib: u64 = self.access.strip_suffix("KB")?.parse().ok()?;
-        let order = if kib == 4 { Order::Random } else { Order::Sequential };
+        let order = if kib == 4 { IoOrder::Random } else { IoOrder::Sequential };
         Some((order, kib.checked_mul(KIB)?))
     }
 
-    fn figure(&self, size: u64) -> Option<Figure> {
+    fn figure(&self, size: u64) -> Option<TestFigure> {
         let test = TestName { pattern: self.pattern(size)?, op: self.op };
         let mut result = figure(test, self.value, "MB/s", MIB_S);
         result.iops = self.iops.filter(|iops| *iops > 0.0 && self.agrees(*iops, test.pattern.block));

@@ -1,9 +1,9 @@
 //! Why a text could not be understood.
 
-use cardscope_model::log::Log;
+use cardscope_model::log::CardLog;
 
 /// The logs of a text, or why nothing in it could be read. A log that names no format is of the one that reads it.
-pub(crate) type Outcome = Result<Vec<Log>, String>;
+pub(crate) type ReaderOutcome = Result<Vec<CardLog>, String>;
 
 /// A text that could not be understood.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -6,17 +6,17 @@
 //! condition are columns of their own, with `condition_` in front or without.
 
 use crate::readers::dates::date;
-use crate::readers::error::Outcome;
+use crate::readers::error::ReaderOutcome;
 use crate::readers::notes::add_note;
 use crate::readers::numbers::{speed, true_mb_s};
-use crate::readers::table::{Row, Table};
-use crate::readers::text::Text;
+use crate::readers::table::{TableRow, TextTable};
+use crate::readers::text::LogText;
 use cardscope_model::card::CardFacts;
-use cardscope_model::condition::{Condition, Origin, WORDS};
-use cardscope_model::log::{Log, TYPED_FROM, Tool};
+use cardscope_model::condition::{Condition, ConditionOrigin, WORDS};
+use cardscope_model::log::{CardLog, LogTool, TYPED_FROM};
 use cardscope_model::outside::{message, shortened};
 use cardscope_model::result::ToolPrints;
-use cardscope_model::run::{Figure, Percentiles, Run};
+use cardscope_model::run::{LatencyPercentiles, Run, TestFigure};
 use cardscope_model::test_name::TestName;
 use cardscope_model::units::{MB, parse_size};
 use cardscope_sd::label;
@@ -29,21 +29,21 @@ const MOST_DOUBTS: usize = 8;
 const SEVERAL: &str = " | ";
 
 /// True where the first line has the headings of such a table.
-pub(crate) fn recognise(text: &Text) -> bool {
+pub(crate) fn recognise(text: &LogText) -> bool {
     let head = text.head().lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     if !head.contains("test") {
         return false;
     }
-    let table = Table::of(head);
+    let table = TextTable::of(head);
     let card = ["card", "brand", "name"].iter().any(|name| table.has(&[name]));
     card && table.has(&["test"]) && (table.has(&["mb_s"]) || table.has(&["value", "unit"]))
 }
 
 /// Reads it: the rows of one card under one condition are a log. Without a column `run`, a test that comes again is the next
 /// run.
-pub(crate) fn read(text: &Text) -> Outcome {
-    let table = Table::of(text.body());
-    let mut parts: Vec<Part> = Vec::new();
+pub(crate) fn read(text: &LogText) -> ReaderOutcome {
+    let table = TextTable::of(text.body());
+    let mut parts: Vec<FigureGroup> = Vec::new();
     let mut indices: HashMap<String, usize> = HashMap::new();
     let mut doubts: Vec<String> = Vec::new();
     for (number, row) in (1..).zip(table.rows()).filter(|(_, row)| is_run(row)) {
@@ -51,13 +51,14 @@ pub(crate) fn read(text: &Text) -> Outcome {
         // As text, since a card has no order and no hash of its own.
         let index = *indices.entry(format!("{head:?}")).or_insert(parts.len());
         if index == parts.len() {
-            parts.push(Part { head, ..Part::default() });
+            parts.push(FigureGroup { head, ..FigureGroup::default() });
         }
         if let Err(why) = figure(&row).and_then(|figure| parts[index].take(&row, figure)) {
             doubts.push(format!("row {number}: {}", message(&why, &[])));
         }
     }
-    let mut logs: Vec<Log> = parts.into_iter().map(Part::finish).filter(|log| !log.runs.is_empty()).collect();
+    let mut logs: Vec<CardLog> =
+        parts.into_iter().map(FigureGroup::finish).filter(|log| !log.runs.is_empty()).collect();
     let Some(first) = logs.first_mut() else {
         let nothing = || "no row has a result".to_owned();
         return Err(doubts.into_iter().next().unwrap_or_else(nothing));
@@ -70,14 +71,14 @@ pub(crate) fn read(text: &Text) -> Outcome {
 }
 
 /// A report has averages and intervals beside the runs they are reckoned from.
-fn is_run(row: &Row<'_>) -> bool {
+fn is_run(row: &TableRow<'_>) -> bool {
     row.get("figure").is_none_or(|what| what == "run")
 }
 
 /// The rows of one card under one condition.
 #[derive(Default)]
-struct Part {
-    head: Log,
+struct FigureGroup {
+    head: CardLog,
     /// Runs by their size and number.
     runs: BTreeMap<(Option<u64>, u32), Run>,
     seen: HashSet<(TestName, Option<String>, Option<u64>, u32)>,
@@ -85,8 +86,8 @@ struct Part {
     times: HashMap<(TestName, Option<String>, Option<u64>), u32>,
 }
 
-impl Part {
-    fn take(&mut self, row: &Row<'_>, figure: Figure) -> Result<(), String> {
+impl FigureGroup {
+    fn take(&mut self, row: &TableRow<'_>, figure: TestFigure) -> Result<(), String> {
         let (test, step, size_bytes) = (figure.name(), figure.step.clone(), size(row)?);
         let run = match row.get("run") {
             Some(text) => text.parse().map_err(|_| format!("{text:?} is not a run number"))?,
@@ -106,26 +107,31 @@ impl Part {
     }
 
     /// Runs are counted on over all sizes, since a log's runs have one number each.
-    fn finish(self) -> Log {
+    fn finish(self) -> CardLog {
         let runs = self.runs.into_values().zip(1..).map(|(run, number)| Run { run: number, ..run });
-        Log { runs: runs.collect(), ..self.head }
+        CardLog { runs: runs.collect(), ..self.head }
     }
 }
 
 /// What a row says beside its figure.
-fn head(row: &Row<'_>) -> Log {
-    let mut log = Log { card: card(row), part: row.owned("card"), ..Log::default() };
-    log.tool = said(row, &["tool", "recipe"]).map(|name| Tool { name, version: row.owned("tool_version") });
+fn head(row: &TableRow<'_>) -> CardLog {
+    let mut log = CardLog { card: card(row), part: row.owned("card"), ..CardLog::default() };
+    log.tool =
+        said(row, &["tool", "recipe"]).map(|name| LogTool { name, version: row.owned("tool_version") });
     log.date = row.get("date").and_then(date);
     log.condition = condition(row, &mut log.doubts);
     if let Some(source) = row.get("source") {
         log.other.insert(TYPED_FROM.to_owned(), plain(source).into());
-        add_note(&mut log.condition, &format!("results typed from {}", plain(source)), Origin::Stated);
+        add_note(
+            &mut log.condition,
+            &format!("results typed from {}", plain(source)),
+            ConditionOrigin::Stated,
+        );
     }
     log
 }
 
-fn card(row: &Row<'_>) -> CardFacts {
+fn card(row: &TableRow<'_>) -> CardFacts {
     let text = |name| row.get(name).map(plain).map(str::to_owned);
     let facts = CardFacts {
         brand: text("brand"),
@@ -149,20 +155,20 @@ fn card(row: &Row<'_>) -> CardFacts {
 }
 
 /// The words of the condition that have a column. A report of several settings says which there were, not which was whose.
-fn condition(row: &Row<'_>, doubts: &mut Vec<String>) -> Condition {
+fn condition(row: &TableRow<'_>, doubts: &mut Vec<String>) -> Condition {
     let mut condition = Condition::default();
     for (word, _) in WORDS {
         let Some(value) = said(row, &[&format!("condition_{word}"), word]) else { continue };
         if value.contains(SEVERAL) {
             doubts.push(format!("mixed {}: {}", word.replace('_', " "), shortened(&value)));
         } else if *word != "tool" {
-            condition.set(word, value, Origin::Stated);
+            condition.set(word, value, ConditionOrigin::Stated);
         }
     }
     condition
 }
 
-fn figure(row: &Row<'_>) -> Result<Figure, String> {
+fn figure(row: &TableRow<'_>) -> Result<TestFigure, String> {
     let test = test(row)?;
     let true_speed = row.get("mb_s").map(|text| known(text, "mb_s")).transpose()?;
     let printed = said(row, &["printed_value", "value"]).map(|text| known(&text, "value")).transpose()?;
@@ -180,18 +186,18 @@ fn figure(row: &Row<'_>) -> Result<Figure, String> {
         Some(value) => ToolPrints { value, unit: unit.clone() },
         None => ToolPrints { value: mb_s, unit: "MB/s".to_owned() },
     };
-    Ok(Figure {
+    Ok(TestFigure {
         step: row.get("step").map(plain).map(str::to_owned),
         iops: iops.or(printed.filter(|_| unit == "IOPS")),
         latency_us: row.get("latency_us").and_then(speed),
         max_latency_us: row.get("max_latency_us").and_then(speed),
-        percentiles_us: Percentiles {
+        percentiles_us: LatencyPercentiles {
             p50: row.get("p50_us").and_then(speed),
             p99: row.get("p99_us").and_then(speed),
             p999: row.get("p999_us").and_then(speed),
         },
         as_printed: Some(as_printed),
-        ..Figure::of(test, mb_s)
+        ..TestFigure::of(test, mb_s)
     })
 }
 
@@ -200,7 +206,7 @@ fn known(text: &str, what: &str) -> Result<f64, String> {
 }
 
 /// The test's whole name, or its pattern with the operation beside it.
-fn test(row: &Row<'_>) -> Result<TestName, String> {
+fn test(row: &TableRow<'_>) -> Result<TestName, String> {
     let name = row.get("test").ok_or("it has no test name")?;
     let name = match row.get("op") {
         Some(op) => format!("{name} {}", op.to_lowercase()),
@@ -221,7 +227,7 @@ fn worth(unit: &str, test: TestName) -> Result<f64, String> {
     })
 }
 
-fn size(row: &Row<'_>) -> Result<Option<u64>, String> {
+fn size(row: &TableRow<'_>) -> Result<Option<u64>, String> {
     let Some(text) = said(row, &["test_size_bytes", "size"]) else { return Ok(None) };
     if text.contains(SEVERAL) {
         return Ok(None);
@@ -230,7 +236,7 @@ fn size(row: &Row<'_>) -> Result<Option<u64>, String> {
 }
 
 /// The first of several columns that says something.
-fn said(row: &Row<'_>, names: &[&str]) -> Option<String> {
+fn said(row: &TableRow<'_>, names: &[&str]) -> Option<String> {
     names.iter().find_map(|name| row.get(name)).map(|text| plain(text).to_owned())
 }
 

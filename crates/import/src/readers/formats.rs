@@ -1,20 +1,20 @@
 //! The list of formats. A new one is a module of its own, its logs in `tests/layouts` and `fuzz/corpus`, and a line here.
 
 use crate::readers::disk_mark::report::{crystaldiskmark, kdiskmark};
-use crate::readers::error::{ImportError, Outcome};
+use crate::readers::error::{ImportError, ReaderOutcome};
 use crate::readers::identity::{lspci, mmc_ios, mmc_utils, nvme, sysfs};
 use crate::readers::page::{chart_page, table_page};
 use crate::readers::probe::{f3, flashbench, h2testw, mfst};
 use crate::readers::speed::{
     agnostics, bonnie, dd, disk_benchmark, hdparm, ioping, iozone, microsd_benchmarks, pibenchmarks,
 };
-use crate::readers::text::Text;
+use crate::readers::text::LogText;
 use crate::readers::{as_ssd, cdm_fio, figures, fio, sanitize};
-use cardscope_model::log::Log;
+use cardscope_model::log::CardLog;
 
 /// One foreign format.
 #[derive(Debug, Clone, Copy)]
-pub struct Format {
+pub struct LogFormat {
     /// Its name in output: `cdm_fio`.
     pub name: &'static str,
     /// What it is, for people.
@@ -26,16 +26,16 @@ pub struct Format {
     /// Logs that the reader was compared with.
     pub checked_with: &'static str,
     /// Whether a text is one of it. Sure of its own, shy of others: the first in the list that says yes reads it.
-    pub recognise: fn(&Text) -> bool,
-    read: fn(&Text) -> Outcome,
+    pub recognise: fn(&LogText) -> bool,
+    read: fn(&LogText) -> ReaderOutcome,
 }
 
-impl Format {
+impl LogFormat {
     /// Reads a text as one of this format.
     ///
     /// # Errors
     /// If nothing in it can be read.
-    pub fn read(&self, text: &Text) -> Result<Vec<Log>, ImportError> {
+    pub fn read(&self, text: &LogText) -> Result<Vec<CardLog>, ImportError> {
         let mut logs = (self.read)(text).map_err(|why| ImportError::Empty { format: self.name, why })?;
         for log in logs.iter_mut().filter(|log| log.format.is_empty()) {
             log.format = self.name.to_owned();
@@ -44,7 +44,7 @@ impl Format {
     }
 
     /// The same without what no log can mean.
-    pub(crate) fn logs(&self, text: &Text) -> Result<Vec<Log>, ImportError> {
+    pub(crate) fn logs(&self, text: &LogText) -> Result<Vec<CardLog>, ImportError> {
         let mut logs = self.read(text)?;
         logs.iter_mut().for_each(sanitize::sanitize);
         logs.retain(|log| !log.is_empty());
@@ -60,14 +60,14 @@ impl Format {
 }
 
 /// All formats, those that hold parts of others first.
-pub fn formats() -> &'static [Format] {
+pub fn formats() -> &'static [LogFormat] {
     FORMATS
 }
 
 /// The formats, each with a module that has `recognise` and `read`.
 macro_rules! formats {
     ($($name:literal, $title:literal, $($module:ident)::+: $layouts:literal, $units:literal, $checked_with:literal;)*) => {
-        static FORMATS: &[Format] = &[$(Format {
+        static FORMATS: &[LogFormat] = &[$(LogFormat {
             name: $name,
             title: $title,
             layouts: $layouts,

@@ -1,11 +1,11 @@
 //! What holds of everything that comes out of an importer, whatever goes in. Fuzzing and the tests of the corpus ask this.
 
 use crate::readers::error::ImportError;
-use crate::readers::formats::{Format, formats};
+use crate::readers::formats::{LogFormat, formats};
 use crate::readers::mixed;
-use crate::readers::text::Text;
-use cardscope_model::log::Log;
-use cardscope_model::run::{Figure, Percentiles, Run};
+use crate::readers::text::LogText;
+use cardscope_model::log::CardLog;
+use cardscope_model::run::{LatencyPercentiles, Run, TestFigure};
 use jiff::civil::{Date, DateTime};
 use std::collections::HashSet;
 
@@ -26,14 +26,14 @@ const DOUBT: usize = 700;
 /// If there is no such format, or a log of it breaks one.
 pub fn check(format: &str, bytes: &[u8]) {
     let format = formats().iter().find(|f| f.name == format).expect("the target is named as its format");
-    check_text(format, &Text::decode(bytes));
+    check_text(format, &LogText::decode(bytes));
 }
 
 /// The same for one that is text already.
 ///
 /// # Panics
 /// As [`check`].
-pub fn check_text(format: &Format, text: &Text) {
+pub fn check_text(format: &LogFormat, text: &LogText) {
     let _ = (format.recognise)(text);
     check_outcome(&format.logs(text), text);
 }
@@ -43,11 +43,11 @@ pub fn check_text(format: &Format, text: &Text) {
 /// # Panics
 /// If a log of it breaks one.
 pub fn check_any(bytes: &[u8]) {
-    let text = Text::decode(bytes);
+    let text = LogText::decode(bytes);
     check_outcome(&mixed::logs(&text), &text);
 }
 
-fn check_outcome(outcome: &Result<Vec<Log>, ImportError>, text: &Text) {
+fn check_outcome(outcome: &Result<Vec<CardLog>, ImportError>, text: &LogText) {
     match outcome {
         Ok(logs) => {
             let json: usize = logs.iter().map(check_log).sum();
@@ -61,7 +61,7 @@ fn check_outcome(outcome: &Result<Vec<Log>, ImportError>, text: &Text) {
 }
 
 /// Bytes of the log in JSON.
-fn check_log(log: &Log) -> usize {
+fn check_log(log: &CardLog) -> usize {
     assert!(!log.is_empty(), "a log says something");
     assert!(formats().iter().any(|format| format.name == log.format), "{}", log.format);
     assert!(log.date.as_deref().is_none_or(is_date), "{:?}", log.date);
@@ -72,7 +72,7 @@ fn check_log(log: &Log) -> usize {
     assert!(log.runs.windows(2).all(|pair| pair[0].run < pair[1].run), "runs are counted upwards");
     log.runs.iter().for_each(check_run);
     let json = serde_json::to_string(log).expect("a log is JSON");
-    let back: Log = serde_json::from_str(&json).expect("a log comes back");
+    let back: CardLog = serde_json::from_str(&json).expect("a log comes back");
     // Who said a condition is not part of the JSON, so two texts are compared and not two logs.
     assert_eq!(serde_json::to_string(&back).expect("as before"), json, "nothing is lost on the way");
     json.len()
@@ -87,9 +87,9 @@ fn check_run(run: &Run) {
     }
 }
 
-fn check_figure(figure: &Figure) {
+fn check_figure(figure: &TestFigure) {
     assert!(is_amount(figure.mb_s) && is_amount(figure.printed().value), "{figure:?}");
-    let Percentiles { p50, p99, p999 } = figure.percentiles_us;
+    let LatencyPercentiles { p50, p99, p999 } = figure.percentiles_us;
     let beside = [figure.iops, figure.latency_us, figure.max_latency_us, p50, p99, p999];
     assert!(beside.into_iter().flatten().all(is_amount), "{figure:?}");
     assert!(figure.test.block > 0 && figure.test.queue > 0 && figure.test.threads > 0, "{figure:?}");
@@ -124,9 +124,9 @@ mod tests {
         }
     }
 
-    fn report(text: &str) -> Log {
+    fn report(text: &str) -> CardLog {
         let format = formats().iter().find(|format| format.name == "crystaldiskmark").unwrap();
-        format.logs(&Text::of(text)).unwrap().remove(0)
+        format.logs(&LogText::of(text)).unwrap().remove(0)
     }
 
     #[test]

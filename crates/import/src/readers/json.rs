@@ -17,7 +17,7 @@ const FIELD: usize = 220;
 
 /// What is kept of a value, and how.
 #[derive(Clone, Copy)]
-pub(crate) struct Choice {
+pub(crate) struct JsonChoice {
     /// Whether a field of an object is kept, by the name of what the object stands in and its own.
     pub(crate) keeps: fn(&str, &str) -> bool,
     /// Whether the elements of the list of this name are kept as the text of what is kept of them: a tenth of the memory.
@@ -25,29 +25,34 @@ pub(crate) struct Choice {
 }
 
 /// All of it, as values.
-pub(crate) const ALL: Choice = Choice { keeps: |_, _| true, packs: |_| false };
+pub(crate) const ALL: JsonChoice = JsonChoice { keeps: |_, _| true, packs: |_| false };
 
 /// All of a text that is one JSON value and takes no more memory than its text.
 pub(crate) fn whole(text: &str) -> Result<Value, serde_json::Error> {
     let left = Cell::new(text.len().max(LEAST));
     let mut reader = serde_json::Deserializer::from_str(text);
-    let value = Selected { choice: ALL, within: "", left: &left, past: false }.deserialize(&mut reader)?;
+    let value =
+        SelectedJson { choice: ALL, within: "", left: &left, past: false }.deserialize(&mut reader)?;
     reader.end().map(|()| value)
 }
 
 /// The value with which a text begins, as far as it was chosen, and the length of its text. Values that would take more
 /// than `room` bytes (and some MiB, which every text may take) are an error.
-pub(crate) fn first(text: &str, room: usize, choice: Choice) -> Result<(Value, usize), serde_json::Error> {
+pub(crate) fn first(
+    text: &str,
+    room: usize,
+    choice: JsonChoice,
+) -> Result<(Value, usize), serde_json::Error> {
     let left = Cell::new(room.max(LEAST));
     let mut reader = serde_json::Deserializer::from_str(text);
-    let value = Selected { choice, within: "", left: &left, past: false }.deserialize(&mut reader)?;
+    let value = SelectedJson { choice, within: "", left: &left, past: false }.deserialize(&mut reader)?;
     Ok((value, reader.into_iter::<IgnoredAny>().byte_offset()))
 }
 
 /// Reads what is kept.
 #[derive(Clone, Copy)]
-struct Selected<'a> {
-    choice: Choice,
+struct SelectedJson<'a> {
+    choice: JsonChoice,
     /// The name of the field that this is in.
     within: &'a str,
     /// Bytes of memory that are left for values.
@@ -57,7 +62,7 @@ struct Selected<'a> {
     past: bool,
 }
 
-impl Selected<'_> {
+impl SelectedJson<'_> {
     fn spend<E: Error>(self, bytes: usize) -> Result<(), E> {
         let left = self.left.get().checked_sub(bytes);
         let short = || E::custom("it has too many values");
@@ -65,7 +70,7 @@ impl Selected<'_> {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Selected<'_> {
+impl<'de> DeserializeSeed<'de> for SelectedJson<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -82,7 +87,7 @@ macro_rules! as_it_is {
     };
 }
 
-impl<'de> Visitor<'de> for Selected<'_> {
+impl<'de> Visitor<'de> for SelectedJson<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -130,11 +135,11 @@ impl<'de> Visitor<'de> for Selected<'_> {
         let mut all = Map::new();
         while let Some(name) = fields.next_key::<String>()? {
             if !(self.choice.keeps)(self.within, &name) {
-                fields.next_value_seed(Selected { past: true, ..self })?;
+                fields.next_value_seed(SelectedJson { past: true, ..self })?;
                 continue;
             }
             self.spend(FIELD + name.len())?;
-            let value = fields.next_value_seed(Selected { within: &name, ..self })?;
+            let value = fields.next_value_seed(SelectedJson { within: &name, ..self })?;
             // As everywhere, the last of several with one name counts.
             all.insert(name, value);
         }
@@ -170,7 +175,8 @@ mod tests {
         let text =
             r#"{"a": 1, "bins": {"1": [2, {"a": 3}]}, "in": {"x": "y"}, "a": [{"bins": 4, "a": 5}]} rest"#;
         let (value, length) =
-            first(text, 0, Choice { keeps: |within, name| within == "in" || name != "bins", ..ALL }).unwrap();
+            first(text, 0, JsonChoice { keeps: |within, name| within == "in" || name != "bins", ..ALL })
+                .unwrap();
         assert_eq!(value, serde_json::json!({ "a": [{ "a": 5 }], "in": { "x": "y" } }));
         assert_eq!(&text[length..], " rest");
         assert!(whole(text).is_err() && whole("[1] \n").is_ok());
@@ -178,7 +184,7 @@ mod tests {
 
     #[test]
     fn what_is_packed_is_the_text_of_what_is_kept_and_counts_as_such() {
-        let choice = Choice { keeps: |_, name| name != "bins", packs: |name| name == "jobs" };
+        let choice = JsonChoice { keeps: |_, name| name != "bins", packs: |name| name == "jobs" };
         let job = r#"{"bins":[1],"a":{"b":1.5}},"#;
         let count = LEAST / 200;
         let text = format!("{{\"jobs\":[{}0]}}", job.repeat(count));
@@ -196,7 +202,7 @@ mod tests {
         }
         let text = format!("{{\"bins\":[{}0]}}", "[],".repeat(LEAST / ELEMENT + 10));
         assert!(
-            first(&text, 0, Choice { keeps: |_, name| name != "bins", ..ALL }).is_ok(),
+            first(&text, 0, JsonChoice { keeps: |_, name| name != "bins", ..ALL }).is_ok(),
             "what is read past takes none"
         );
     }
@@ -208,7 +214,7 @@ mod tests {
             assert!(error.contains("recursion limit"), "{error}");
             let past = format!("{{\"x\":{deep}");
             assert!(
-                first(&past, 0, Choice { keeps: |_, _| false, ..ALL })
+                first(&past, 0, JsonChoice { keeps: |_, _| false, ..ALL })
                     .unwrap_err()
                     .to_string()
                     .contains("recursion limit")
@@ -221,7 +227,7 @@ mod tests {
         fn what_is_kept_whole_is_what_any_reader_of_json_finds(value in any_json()) {
             let text = value.to_string();
             prop_assert_eq!(whole(&text).unwrap(), serde_json::from_str::<Value>(&text).unwrap());
-            prop_assert_eq!(first(&text, 0, Choice { keeps: |_, _| false, ..ALL }).unwrap().1, text.len());
+            prop_assert_eq!(first(&text, 0, JsonChoice { keeps: |_, _| false, ..ALL }).unwrap().1, text.len());
         }
 
         #[test]

@@ -4,9 +4,9 @@
 //! lines and leave the others' alone, so what the first one left may be another's.
 
 use crate::readers::error::ImportError;
-use crate::readers::formats::{Format, formats};
-use crate::readers::text::Text;
-use cardscope_model::log::Log;
+use crate::readers::formats::{LogFormat, formats};
+use crate::readers::text::LogText;
+use cardscope_model::log::CardLog;
 use cardscope_model::outside::shortened;
 
 /// Formats whose logs may stand in one file. Those in one row read each other's lines, so only the first of them is asked.
@@ -29,14 +29,14 @@ const SIDE_BY_SIDE: [&[&str]; 12] = [
 ///
 /// # Errors
 /// If no format knows it, or one does and nothing in it can be read.
-pub fn read(bytes: &[u8]) -> Result<Vec<Log>, ImportError> {
-    logs(&Text::decode(bytes))
+pub fn read(bytes: &[u8]) -> Result<Vec<CardLog>, ImportError> {
+    logs(&LogText::decode(bytes))
 }
 
 /// The logs in a text: those of the first format that recognises it and can read it, and those of others beside it. Where
 /// several recognise it and none can read anything, the first of them says why.
-pub(crate) fn logs(text: &Text) -> Result<Vec<Log>, ImportError> {
-    let mut logs: Vec<Log> = Vec::new();
+pub(crate) fn logs(text: &LogText) -> Result<Vec<CardLog>, ImportError> {
+    let mut logs: Vec<CardLog> = Vec::new();
     let mut rows: Vec<usize> = Vec::new();
     let mut refused = None;
     for format in formats() {
@@ -66,12 +66,12 @@ pub(crate) fn logs(text: &Text) -> Result<Vec<Log>, ImportError> {
     Ok(logs)
 }
 
-fn row(format: &Format) -> Option<usize> {
+fn row(format: &LogFormat) -> Option<usize> {
     SIDE_BY_SIDE.iter().position(|row| row.contains(&format.name))
 }
 
 /// What one tool says of the card holds for what the others measured, where but one of them names a card.
-fn of_one_card(logs: &mut [Log]) {
+fn of_one_card(logs: &mut [CardLog]) {
     let mut named = logs.iter().filter(|log| !log.card.is_empty());
     let (Some(card), None) = (named.next().map(|log| log.card.clone()), named.next()) else { return };
     for log in logs.iter_mut().filter(|log| log.card.is_empty()) {
@@ -90,7 +90,7 @@ mod tests {
         "j: (groupid=0, jobs=1): err= 0: pid=7: x\n  write: IOPS=250, BW=1000KiB/s (1024kB/s)(1MiB/1msec)\n";
 
     fn formats_of(text: &str) -> Vec<String> {
-        logs(&Text::of(text)).unwrap().into_iter().map(|log| log.format).collect()
+        logs(&LogText::of(text)).unwrap().into_iter().map(|log| log.format).collect()
     }
 
     #[test]
@@ -104,14 +104,14 @@ mod tests {
     fn a_word_of_another_tool_hides_no_log() {
         // fio's word is there, its results are not.
         assert_eq!(formats_of(&format!("my script prints \"fio version\"\n{HDPARM}")), ["hdparm"]);
-        let error = logs(&Text::of("\"fio version\" alone")).unwrap_err().to_string();
+        let error = logs(&LogText::of("\"fio version\" alone")).unwrap_err().to_string();
         assert!(error.contains("fio-json"), "{error}");
     }
 
     #[test]
     fn the_one_card_of_a_file_is_the_card_of_all_its_logs() {
         let nvme = "NVME Identify Controller:\nvid       : 0x1234\nsn        : 0007\nmn        : EXAMPLE SWIFT\nfr        : 1.0\n";
-        let logs = logs(&Text::of(&format!("{nvme}{FIO}"))).unwrap();
+        let logs = logs(&LogText::of(&format!("{nvme}{FIO}"))).unwrap();
         assert_eq!(logs.iter().map(|log| log.format.as_str()).collect::<Vec<_>>(), ["fio-text", "nvme"]);
         assert_eq!(logs[0].card, logs[1].card);
         assert!(

@@ -80,6 +80,6 @@ mod speed {
 }
 
 pub use error::ImportError;
-pub use formats::{Format, formats};
+pub use formats::{LogFormat, formats};
 pub use mixed::read;
-pub use text::Text;
+pub use text::LogText;

@@ -1,7 +1,7 @@
 //! What logs say of card and rig in words: cooling and temperatures, and whatever else deserves a note.
 
-use cardscope_model::condition::{Condition, Origin};
-use cardscope_model::log::{Log, Tool};
+use cardscope_model::condition::{Condition, ConditionOrigin};
+use cardscope_model::log::{CardLog, LogTool};
 
 /// Longest note, in characters: a sentence or two. What is longer is prose that ended up there.
 const LONGEST_NOTE: usize = 300;
@@ -13,13 +13,13 @@ const LONGEST_WORD: usize = 40;
 const LONGEST_NOTES: usize = 4000;
 
 /// A log of a tool, in which nothing was found yet.
-pub(crate) fn log_of(tool: &str, version: Option<&str>) -> Log {
+pub(crate) fn log_of(tool: &str, version: Option<&str>) -> CardLog {
     let version = version.map(str::to_owned);
-    Log { tool: Some(Tool { name: tool.to_owned(), version }), ..Log::default() }
+    CardLog { tool: Some(LogTool { name: tool.to_owned(), version }), ..CardLog::default() }
 }
 
 /// Adds a sentence to the condition's note.
-pub(crate) fn add_note(condition: &mut Condition, text: &str, origin: Origin) {
+pub(crate) fn add_note(condition: &mut Condition, text: &str, origin: ConditionOrigin) {
     let text: String = text.trim().chars().take(LONGEST_NOTE).collect();
     let note = match condition.get("note") {
         _ if text.is_empty() => return,
@@ -42,12 +42,12 @@ pub(crate) fn cooling(line: &str) -> Option<Condition> {
         if how.is_empty() || how.len() > LONGEST_WORD || how.contains(char::is_whitespace) {
             return None;
         }
-        condition.set("cooling", if how == "no" { "none" } else { how }, Origin::Stated);
+        condition.set("cooling", if how == "no" { "none" } else { how }, ConditionOrigin::Stated);
         let rest = line.split_once(". ").map_or("", |(_, rest)| rest);
-        add_note(&mut condition, rest.trim_end_matches('.'), Origin::Stated);
+        add_note(&mut condition, rest.trim_end_matches('.'), ConditionOrigin::Stated);
     } else if how.trim_end_matches('.').ends_with("unknown mixed methods") {
-        condition.set("cooling", "mixed, unknown", Origin::Stated);
-        add_note(&mut condition, line.trim_end_matches('.'), Origin::Stated);
+        condition.set("cooling", "mixed, unknown", ConditionOrigin::Stated);
+        add_note(&mut condition, line.trim_end_matches('.'), ConditionOrigin::Stated);
     } else {
         return None;
     }
@@ -83,7 +83,7 @@ mod tests {
     fn the_same_note_stands_once() {
         let mut condition = Condition::default();
         for text in ["drive E:", "new", "drive E:", " "] {
-            add_note(&mut condition, text, Origin::Read);
+            add_note(&mut condition, text, ConditionOrigin::Read);
         }
         assert_eq!(condition.get("note"), Some("drive E:; new"));
     }

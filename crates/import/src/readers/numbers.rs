@@ -2,8 +2,8 @@
 //! second for one tool and 10^6 for the next. Which tool does what is said at each importer (and in `docs/import.md`).
 
 use cardscope_model::result::ToolPrints;
-use cardscope_model::run::Figure;
-use cardscope_model::test_name::{Op, Order, Pattern, TestName};
+use cardscope_model::run::TestFigure;
+use cardscope_model::test_name::{AccessPattern, IoOrder, TestName, TestOp};
 
 /// A number with a point or a comma before its decimals; groups of three may be divided by the other one, blanks or
 /// apostrophes. `None` for what is no finite number.
@@ -33,9 +33,9 @@ pub(crate) fn speed(text: &str) -> Option<f64> {
 }
 
 /// A figure printed in a unit that is `mb_s` MB/s (10^6) each.
-pub(crate) fn figure(test: TestName, value: f64, unit: &str, mb_s: f64) -> Figure {
+pub(crate) fn figure(test: TestName, value: f64, unit: &str, mb_s: f64) -> TestFigure {
     let as_printed = Some(ToolPrints { value, unit: unit.to_owned() });
-    Figure { as_printed, ..Figure::of(test, value * mb_s) }
+    TestFigure { as_printed, ..TestFigure::of(test, value * mb_s) }
 }
 
 /// MiB/s and KiB/s in MB/s.
@@ -44,18 +44,18 @@ pub(crate) const KIB_S: f64 = 0.001_024;
 
 /// A number that is not negative, and the unit behind it as printed, if any.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Amount<'a> {
+pub(crate) struct PrintedAmount<'a> {
     pub(crate) value: f64,
     pub(crate) unit: &'a str,
 }
 
 /// Reads `44.46 MB/sec`, `690.0MB/s` or `12`; what follows the unit's word is left alone.
-pub(crate) fn amount(text: &str) -> Option<Amount<'_>> {
+pub(crate) fn amount(text: &str) -> Option<PrintedAmount<'_>> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ',')).unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);
     let unit = rest.split_whitespace().next().unwrap_or_default().trim_end_matches([',', ';', ')']);
-    Some(Amount { value: speed(digits.trim_end_matches([',', '.']))?, unit })
+    Some(PrintedAmount { value: speed(digits.trim_end_matches([',', '.']))?, unit })
 }
 
 /// MB/s (10^6) in one of a unit whose letters are powers of 1024: `KB/s`, `MByte/s`, `GB/sec`.
@@ -80,7 +80,7 @@ pub(crate) fn binary_bytes(unit: &str) -> Option<f64> {
 
 /// A size whose letters are powers of 1024, in bytes, as exact as it is printed.
 pub(crate) fn binary_size(text: &str) -> Option<u64> {
-    let Amount { value, unit } = amount(text)?;
+    let PrintedAmount { value, unit } = amount(text)?;
     // `as` stops at the largest number, which is as good as any for a size that no card has.
     Some((value * binary_bytes(unit)?).round() as u64)
 }
@@ -113,18 +113,18 @@ pub(crate) fn scaled(text: &str, endings: &[(&str, f64)]) -> Option<f64> {
 }
 
 /// A sequential test, one I/O at a time.
-pub(crate) const fn sequential(block: u64, op: Op) -> TestName {
-    TestName { pattern: Pattern { order: Order::Sequential, block, queue: 1, threads: 1 }, op }
+pub(crate) const fn sequential(block: u64, op: TestOp) -> TestName {
+    TestName { pattern: AccessPattern { order: IoOrder::Sequential, block, queue: 1, threads: 1 }, op }
 }
 
 /// A random test with `queue` I/Os in flight.
-pub(crate) const fn random(block: u64, queue: u32, op: Op) -> TestName {
-    TestName { pattern: Pattern { order: Order::Random, block, queue, threads: 1 }, op }
+pub(crate) const fn random(block: u64, queue: u32, op: TestOp) -> TestName {
+    TestName { pattern: AccessPattern { order: IoOrder::Random, block, queue, threads: 1 }, op }
 }
 
 /// A figure of a step of a script.
-pub(crate) fn step(name: &str, test: TestName, printed: Amount<'_>, mb_s: f64) -> Figure {
-    Figure { step: Some(name.to_owned()), ..figure(test, printed.value, printed.unit, mb_s) }
+pub(crate) fn step(name: &str, test: TestName, printed: PrintedAmount<'_>, mb_s: f64) -> TestFigure {
+    TestFigure { step: Some(name.to_owned()), ..figure(test, printed.value, printed.unit, mb_s) }
 }
 
 #[cfg(test)]
@@ -166,8 +166,8 @@ mod tests {
 
     #[test]
     fn amounts_end_where_their_unit_ends() {
-        assert_eq!(amount(" 44.46 MB/sec x"), Some(Amount { value: 44.46, unit: "MB/sec" }));
-        assert_eq!(amount("690,5MB/s"), Some(Amount { value: 690.5, unit: "MB/s" }));
+        assert_eq!(amount(" 44.46 MB/sec x"), Some(PrintedAmount { value: 44.46, unit: "MB/sec" }));
+        assert_eq!(amount("690,5MB/s"), Some(PrintedAmount { value: 690.5, unit: "MB/s" }));
         assert_eq!((amount("-3 MB/s"), amount("x"), amount("")), (None, None, None));
     }
 

@@ -1,7 +1,7 @@
 //! Logs of one tool one after the other in one file, each of another card or another time: cut where one begins anew.
 
-use crate::readers::error::Outcome;
-use crate::readers::text::Text;
+use crate::readers::error::ReaderOutcome;
+use crate::readers::text::LogText;
 
 /// Parts of a file that are told apart; a file of garbage can look like many more.
 const MOST_PARTS: usize = 1000;
@@ -12,10 +12,10 @@ const MOST_PARTS: usize = 1000;
 /// # Errors
 /// Those of the first part, if none can be read.
 pub(crate) fn each(
-    text: &Text,
+    text: &LogText,
     begins: impl FnMut(&str) -> bool,
-    read: impl Fn(&Text) -> Outcome,
-) -> Outcome {
+    read: impl Fn(&LogText) -> ReaderOutcome,
+) -> ReaderOutcome {
     let mut logs = Vec::new();
     let mut refused = None;
     let parts = cut(text.body(), begins);
@@ -23,7 +23,7 @@ pub(crate) fn each(
         return read(text);
     }
     for part in parts {
-        match read(&Text::of(part)) {
+        match read(&LogText::of(part)) {
             Ok(read) => logs.extend(read.into_iter().filter(|log| !log.is_empty())),
             Err(error) => {
                 refused.get_or_insert(error);
@@ -42,10 +42,10 @@ pub(crate) fn each(
 
 /// The same, cut where a line names another device than the line before it that names one.
 pub(crate) fn of_devices(
-    text: &Text,
+    text: &LogText,
     name: impl Fn(&str) -> Option<&str>,
-    read: impl Fn(&Text) -> Outcome,
-) -> Outcome {
+    read: impl Fn(&LogText) -> ReaderOutcome,
+) -> ReaderOutcome {
     let mut last: Option<String> = None;
     let another = |line: &str| {
         name(line).is_some_and(|name| last.replace(name.to_owned()).is_some_and(|last| last != name))
@@ -54,7 +54,11 @@ pub(crate) fn of_devices(
 }
 
 /// The same, cut where a report begins, but for the first.
-pub(crate) fn reports(text: &Text, heads: impl Fn(&str) -> bool, read: impl Fn(&Text) -> Outcome) -> Outcome {
+pub(crate) fn reports(
+    text: &LogText,
+    heads: impl Fn(&str) -> bool,
+    read: impl Fn(&LogText) -> ReaderOutcome,
+) -> ReaderOutcome {
     let mut headed = false;
     each(text, |line| heads(line) && std::mem::replace(&mut headed, true), read)
 }

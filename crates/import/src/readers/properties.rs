@@ -1,9 +1,9 @@
 //! Whatever number stands in a log comes back as it was printed, of every tool.
 
-use crate::readers::formats::{Format, formats};
-use crate::readers::text::Text;
-use cardscope_model::log::Log;
-use cardscope_model::run::Figure;
+use crate::readers::formats::{LogFormat, formats};
+use crate::readers::text::LogText;
+use cardscope_model::log::CardLog;
+use cardscope_model::run::TestFigure;
 use proptest::prelude::*;
 
 /// Formats with the decimals and the decimal sign that they print, and a log with `{}` in the place of its only figure.
@@ -42,16 +42,16 @@ const IOS: &str = "clock:\t\t{} Hz\r\nactual clock:\t{} Hz\r\nvdd:\t\t21 (3.3 ~ 
 
 const EXT_CSD: &str = "=============================================\n  Extended CSD rev 1.8 (MMC 5.1)\n=============================================\n\nCard Supported Command sets [S_CMD_SET: 0x01]\nSector Count [SEC_COUNT: {}]\n Device is block-addressed\neMMC Life Time Estimation A [EXT_CSD_DEVICE_LIFE_TIME_EST_TYP_A]: 0x02\neMMC Life Time Estimation B [EXT_CSD_DEVICE_LIFE_TIME_EST_TYP_B]: 0x01\neMMC Pre EOL information [EXT_CSD_PRE_EOL_INFO]: 0x01\n";
 
-fn format(name: &str) -> &'static Format {
+fn format(name: &str) -> &'static LogFormat {
     formats().iter().find(|format| format.name == name).unwrap()
 }
 
-fn log(name: &str, text: &str) -> Log {
-    format(name).read(&Text::of(text)).unwrap().remove(0)
+fn log(name: &str, text: &str) -> CardLog {
+    format(name).read(&LogText::of(text)).unwrap().remove(0)
 }
 
 /// The log's first figure.
-fn figure(name: &str, text: &str) -> Figure {
+fn figure(name: &str, text: &str) -> TestFigure {
     log(name, text).runs.remove(0).results.remove(0)
 }
 
@@ -80,7 +80,7 @@ fn fio_json(options: &str, read: &str, write: &str) -> String {
 fn a_document_of_fio_that_is_cut_off_is_an_error_that_says_so() {
     let text = fio_json(r#""rw": "read", "bs": "1M""#, &moved(20_971_520, 20.0), &moved(0, 0.0));
     for end in (text.find("\"jobname\"").unwrap()..text.len() - 1).step_by(7) {
-        let error = format("fio-json").read(&Text::of(&text[..end])).unwrap_err().to_string();
+        let error = format("fio-json").read(&LogText::of(&text[..end])).unwrap_err().to_string();
         assert!(error.contains("truncated"), "{error}");
     }
     let both = format!("{text}\n{}", &text[..100]);
@@ -207,21 +207,21 @@ proptest! {
     #[test]
     fn any_clock_of_a_bus_comes_back(mhz in 1u64..300) {
         let text = IOS.replace("{}", &(mhz * 1_000_000).to_string());
-        let log = log("mmc-ios", Text::decode(text.as_bytes()).body());
+        let log = log("mmc-ios", LogText::decode(text.as_bytes()).body());
         prop_assert_eq!(log.other["mmc"]["clock_hz"].as_u64(), Some(mhz * 1_000_000));
     }
 
     #[test]
     fn any_size_of_an_emmc_comes_back(sectors in 1u32..) {
         let text = EXT_CSD.replace("{}", &format!("{sectors:#010x}"));
-        prop_assert!((format("mmc-utils").recognise)(&Text::of(&text)));
+        prop_assert!((format("mmc-utils").recognise)(&LogText::of(&text)));
         prop_assert_eq!(log("mmc-utils", &text).card.capacity_bytes, Some(u64::from(sectors) * 512));
     }
 
     #[test]
     fn any_cid_comes_back(cid in "[0-9a-f]{32}") {
         let text = format!("cid: {cid}\n");
-        prop_assert!((format("sysfs").recognise)(&Text::of(&text)));
+        prop_assert!((format("sysfs").recognise)(&LogText::of(&text)));
         prop_assert_eq!(log("sysfs", &text).card.cid, Some(cid));
     }
 

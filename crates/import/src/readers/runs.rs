@@ -3,21 +3,21 @@
 //! Logs mark the border between two runs badly or not at all. One rule holds for all tools here: a test comes once in
 //! a run, so one that comes again begins the next run.
 
-use cardscope_model::run::{Figure, Run};
+use cardscope_model::run::{Run, TestFigure};
 use cardscope_model::test_name::TestName;
 use std::collections::HashSet;
 
 /// Runs that are being read.
 #[derive(Debug, Default)]
-pub(crate) struct Runs {
+pub(crate) struct RunBuilder {
     runs: Vec<Run>,
     seen: HashSet<(TestName, Option<String>)>,
 }
 
-impl Runs {
+impl RunBuilder {
     /// The runs of figures that came one after the other.
-    pub(crate) fn of(figures: impl Iterator<Item = Figure>) -> Vec<Run> {
-        let mut runs = Runs::default();
+    pub(crate) fn of(figures: impl Iterator<Item = TestFigure>) -> Vec<Run> {
+        let mut runs = RunBuilder::default();
         figures.for_each(|figure| runs.add(figure));
         runs.finish()
     }
@@ -29,7 +29,7 @@ impl Runs {
     }
 
     /// Adds a figure to the run, or begins the next one like it where the run has that test already.
-    pub(crate) fn add(&mut self, figure: Figure) {
+    pub(crate) fn add(&mut self, figure: TestFigure) {
         let name = (figure.name(), figure.step.clone());
         if self.seen.contains(&name) || self.runs.is_empty() {
             let head = Run { results: Vec::new(), ..self.runs.last().cloned().unwrap_or_default() };
@@ -67,13 +67,13 @@ mod tests {
     use super::*;
     use crate::readers::numbers::{MIB_S, figure};
 
-    fn read_of(value: f64) -> Figure {
+    fn read_of(value: f64) -> TestFigure {
         figure("RND4K Q1T1 read".parse().unwrap(), value, "MB/s", MIB_S)
     }
 
     #[test]
     fn a_test_that_comes_again_begins_the_next_run_of_the_same_size() {
-        let mut runs = Runs::default();
+        let mut runs = RunBuilder::default();
         runs.begin(Run { size_bytes: Some(1 << 30), ..Run::default() });
         runs.add(read_of(3.0));
         runs.add(read_of(4.0));
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn a_run_that_measured_nothing_is_not_counted() {
-        let mut runs = Runs::default();
+        let mut runs = RunBuilder::default();
         runs.begin(Run::default());
         runs.begin(Run::default());
         runs.add(read_of(3.0));

@@ -3,9 +3,9 @@
 //! The limits are far above anything that stores data, a computer's memory included, and low enough for every sum and
 //! product made of such figures.
 
-use crate::readers::runs::Runs;
-use cardscope_model::log::Log;
-use cardscope_model::run::{Figure, Run};
+use crate::readers::runs::RunBuilder;
+use cardscope_model::log::CardLog;
+use cardscope_model::run::{Run, TestFigure};
 use cardscope_model::units::measured;
 use std::collections::HashSet;
 
@@ -22,7 +22,7 @@ const MOST_BYTES: u64 = 1 << 50;
 const MOST_AT_ONCE: u32 = 1 << 20;
 
 /// Leaves out of a log what cannot be, and lets no test stand twice in a run.
-pub(crate) fn sanitize(log: &mut Log) {
+pub(crate) fn sanitize(log: &mut CardLog) {
     let mut impossible = 0;
     for run in &mut log.runs {
         let before = run.results.len();
@@ -44,7 +44,7 @@ pub(crate) fn sanitize(log: &mut Log) {
 }
 
 /// True for a speed in a test that there can be.
-fn is_possible(figure: &Figure) -> bool {
+fn is_possible(figure: &TestFigure) -> bool {
     let test = figure.test;
     figure.is_speed()
         && (0.0..=f64::MAX).contains(&figure.printed().value)
@@ -54,7 +54,7 @@ fn is_possible(figure: &Figure) -> bool {
 }
 
 /// What stands beside a speed that can be is worth no doubt of its own.
-fn keep_possible_details(figure: &mut Figure) {
+fn keep_possible_details(figure: &mut TestFigure) {
     figure.mb_s = measured(figure.mb_s);
     figure.iops = figure.iops.filter(|iops| (0.0..=MOST_IOPS).contains(iops));
     let latencies = [&mut figure.latency_us, &mut figure.max_latency_us];
@@ -75,7 +75,7 @@ fn counted(runs: &[Run]) -> bool {
 
 /// A test that comes again begins the next run, as everywhere.
 fn recounted(runs: Vec<Run>) -> Vec<Run> {
-    let mut all = Runs::default();
+    let mut all = RunBuilder::default();
     for mut run in runs {
         let results = std::mem::take(&mut run.results);
         all.begin(run);
@@ -89,8 +89,8 @@ mod tests {
     use super::*;
     use crate::readers::numbers::figure;
 
-    fn log(runs: &[(u32, &[f64])]) -> Log {
-        let mut log = Log::new("test");
+    fn log(runs: &[(u32, &[f64])]) -> CardLog {
+        let mut log = CardLog::new("test");
         let read = "RND4K Q1T1 read".parse().unwrap();
         log.runs = runs
             .iter()
@@ -103,7 +103,7 @@ mod tests {
         log
     }
 
-    fn counts(log: &Log) -> Vec<(u32, usize)> {
+    fn counts(log: &CardLog) -> Vec<(u32, usize)> {
         log.runs.iter().map(|run| (run.run, run.results.len())).collect()
     }
 

@@ -5,19 +5,19 @@ use csv::{ReaderBuilder, StringRecord, Trim};
 use std::collections::HashMap;
 
 /// A table's heading and rows.
-pub(crate) struct Table {
+pub(crate) struct TextTable {
     /// Where each heading stands; of two alike the first.
     head: HashMap<String, usize>,
     rows: Vec<StringRecord>,
 }
 
 /// One row; cells are found by their heading.
-pub(crate) struct Row<'a> {
+pub(crate) struct TableRow<'a> {
     head: &'a HashMap<String, usize>,
     cells: &'a StringRecord,
 }
 
-impl Table {
+impl TextTable {
     /// Reads a table; its first line that is not blank is the heading. A row may be cut off.
     pub(crate) fn of(text: &str) -> Self {
         let mut reader = ReaderBuilder::new()
@@ -31,7 +31,7 @@ impl Table {
         for (at, name) in rows.next().iter().flatten().enumerate() {
             head.entry(name.to_owned()).or_insert(at);
         }
-        Table { head, rows: rows.collect() }
+        TextTable { head, rows: rows.collect() }
     }
 
     /// True where all these headings are there.
@@ -40,12 +40,12 @@ impl Table {
     }
 
     /// Its rows; one that was cut off has fewer cells.
-    pub(crate) fn rows(&self) -> impl Iterator<Item = Row<'_>> {
-        self.rows.iter().map(|cells| Row { head: &self.head, cells })
+    pub(crate) fn rows(&self) -> impl Iterator<Item = TableRow<'_>> {
+        self.rows.iter().map(|cells| TableRow { head: &self.head, cells })
     }
 }
 
-impl<'a> Row<'a> {
+impl<'a> TableRow<'a> {
     /// The cell under a heading; `None` where it is blank or missing.
     pub(crate) fn get(&self, name: &str) -> Option<&'a str> {
         self.cells.get(*self.head.get(name)?).filter(|cell| !cell.is_empty())
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn cells_are_found_by_their_heading() {
-        let table = Table::of("\nname,note,size\nA,\"one, \"\"two\"\"\nthree\",4\nB, ,\nC\n");
+        let table = TextTable::of("\nname,note,size\nA,\"one, \"\"two\"\"\nthree\",4\nB, ,\nC\n");
         let notes: Vec<_> =
             table.rows().map(|row| (row.get("name"), row.get("note"), row.get("size"))).collect();
         assert_eq!(
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn a_spreadsheet_with_decimal_commas_divides_by_semicolons() {
         for text in ["name;size\nA;4,5\n", "name\tsize\nA\t4,5\n", "name,size\nA;B,\"4,5\"\n"] {
-            let table = Table::of(text);
+            let table = TextTable::of(text);
             assert_eq!(table.rows().next().unwrap().get("size"), Some("4,5"), "{text}");
         }
     }

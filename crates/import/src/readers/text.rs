@@ -14,12 +14,12 @@ const LONGEST_LINE: usize = 64 * 1024;
 
 /// A log as text; the bytes themselves where they are such a text already.
 #[derive(Debug, Clone)]
-pub struct Text<'a> {
+pub struct LogText<'a> {
     body: Cow<'a, str>,
     doubts: Vec<String>,
 }
 
-impl<'a> Text<'a> {
+impl<'a> LogText<'a> {
     /// Decodes bytes; never fails, since every byte means something in Windows-1252.
     pub fn decode(bytes: &'a [u8]) -> Self {
         let mut doubts = Vec::new();
@@ -28,12 +28,12 @@ impl<'a> Text<'a> {
             doubts.push("repaired wrongly encoded characters (¬∞C for °C)".to_owned());
             body = Cow::Owned(repaired);
         }
-        Text { body: plain(body), doubts }
+        LogText { body: plain(body), doubts }
     }
 
     /// A text that is already one, for a part of a file that another format reads.
     pub fn of(body: &'a str) -> Self {
-        Text { body: Cow::Borrowed(body), doubts: Vec::new() }
+        LogText { body: Cow::Borrowed(body), doubts: Vec::new() }
     }
 
     /// All of it: lines end with `\n`, escape sequences are gone.
@@ -235,7 +235,7 @@ mod tests {
         let text = "Sequential Read : 20.4 MB/s\n";
         let marked = [vec![0xff, 0xfe], utf16(text, true)].concat();
         for bytes in [text.as_bytes().to_vec(), utf16(text, true), utf16(text, false), marked] {
-            assert_eq!(Text::decode(&bytes).body(), text);
+            assert_eq!(LogText::decode(&bytes).body(), text);
         }
     }
 
@@ -255,7 +255,7 @@ mod tests {
             ),
         ];
         for (bytes, body, doubts) in cases {
-            let text = Text::decode(bytes);
+            let text = LogText::decode(bytes);
             assert_eq!((text.body(), text.doubts().len()), (body, doubts));
         }
     }
@@ -263,10 +263,10 @@ mod tests {
     #[test]
     fn long_bytes_that_are_no_letters_are_no_text_and_a_long_log_of_foreign_words_is() {
         let noise = vec![0xff; 2 * LONG];
-        assert_eq!(Text::decode(&noise).looks_like(), "it is not text");
+        assert_eq!(LogText::decode(&noise).looks_like(), "it is not text");
         // "чтение" in Windows-1251, and the figure.
         let log = b"\xf7\xf2\xe5\xed\xe8\xe5 20.4 MB/s\n".repeat(2 * LONG / 16);
-        assert!(Text::decode(&log).body().contains("20.4 MB/s"));
+        assert!(LogText::decode(&log).body().contains("20.4 MB/s"));
     }
 
     /// What a program makes of UTF-8 that it takes for another encoding.
@@ -293,7 +293,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn no_bytes_panic(bytes: Vec<u8>) {
-            let text = Text::decode(&bytes);
+            let text = LogText::decode(&bytes);
             let _ = (text.head(), text.looks_like());
         }
 

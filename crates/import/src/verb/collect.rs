@@ -2,9 +2,9 @@
 
 use super::result_file;
 use super::unpack::MOST_BYTES;
-use cardscope_engine::cause::Cause;
-use cardscope_engine::input::{InputError, Stream};
-use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::cause::ErrorCause;
+use cardscope_engine::input::{InputError, InputStream};
+use cardscope_engine::interrupt::InterruptFlag;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ const DEEPEST: usize = 32;
 
 /// A file to look at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Candidate {
+pub(super) struct CandidateFile {
     /// Where it is; `-` is standard input.
     pub(super) path: PathBuf,
     /// True where the user named it itself, and not a folder above it.
@@ -21,19 +21,19 @@ pub(super) struct Candidate {
 }
 
 /// Every file below what was named, in the order of names; what cannot be listed comes back with the reason.
-pub(super) fn candidates(names: &[PathBuf]) -> (Vec<Candidate>, Vec<(PathBuf, String)>) {
+pub(super) fn candidates(names: &[PathBuf]) -> (Vec<CandidateFile>, Vec<(PathBuf, String)>) {
     let (mut found, mut failed) = (Vec::new(), Vec::new());
     for name in names {
         if name.is_dir() {
             below(name, 0, &mut found, &mut failed);
         } else {
-            found.push(Candidate { path: name.clone(), named: true });
+            found.push(CandidateFile { path: name.clone(), named: true });
         }
     }
     (found, failed)
 }
 
-fn below(folder: &Path, depth: usize, found: &mut Vec<Candidate>, failed: &mut Vec<(PathBuf, String)>) {
+fn below(folder: &Path, depth: usize, found: &mut Vec<CandidateFile>, failed: &mut Vec<(PathBuf, String)>) {
     let listed = std::fs::read_dir(folder)
         .and_then(|entries| entries.map(|entry| entry.map(|e| e.path())).collect::<Result<Vec<_>, _>>());
     let mut paths = match listed {
@@ -46,31 +46,31 @@ fn below(folder: &Path, depth: usize, found: &mut Vec<Candidate>, failed: &mut V
         if kind.is_dir() && depth < DEEPEST {
             below(&path, depth + 1, found, failed);
         } else if path.is_file() {
-            found.push(Candidate { path, named: false });
+            found.push(CandidateFile { path, named: false });
         }
     }
 }
 
 /// A file's bytes, if it is one that can be a log; pipes are read, too, until the interrupt is raised.
-pub(super) fn bytes(candidate: &Candidate, interrupt: &Interrupt) -> Result<Vec<u8>, Cause> {
+pub(super) fn bytes(candidate: &CandidateFile, interrupt: &InterruptFlag) -> Result<Vec<u8>, ErrorCause> {
     let stream = match candidate.path == Path::new("-") {
-        true => Stream::stdin(interrupt),
-        false => Stream::open(&candidate.path, interrupt),
+        true => InputStream::stdin(interrupt),
+        false => InputStream::open(&candidate.path, interrupt),
     };
     limited(stream.map_err(unopened)?)
 }
 
 /// Why a file cannot be opened, as the end of a sentence that begins with its name.
-fn unopened(error: InputError) -> Cause {
+fn unopened(error: InputError) -> ErrorCause {
     match &error {
         InputError::System(system) if system.kind() == ErrorKind::NotFound => {
-            Cause::worded("it does not exist", error)
+            ErrorCause::worded("it does not exist", error)
         }
         _ => error.into(),
     }
 }
 
-fn limited(mut stream: Stream) -> Result<Vec<u8>, Cause> {
+fn limited(mut stream: InputStream) -> Result<Vec<u8>, ErrorCause> {
     let mut bytes = Vec::new();
     match stream.more(&mut bytes, MOST_BYTES) {
         Ok(()) => Ok(bytes),
@@ -109,8 +109,8 @@ mod tests {
 
     #[test]
     fn a_file_that_is_not_there_and_one_that_is_none_say_so() {
-        let candidate = |path: &str| Candidate { path: path.into(), named: true };
-        let refusal = |path| bytes(&candidate(path), &Interrupt::default()).unwrap_err().to_string();
+        let candidate = |path: &str| CandidateFile { path: path.into(), named: true };
+        let refusal = |path| bytes(&candidate(path), &InterruptFlag::default()).unwrap_err().to_string();
         assert_eq!(refusal("/nowhere/x.log"), "it does not exist");
         assert_eq!(refusal("/dev/zero"), "it is a character device, not a plain file");
     }

@@ -1,19 +1,19 @@
 //! What becomes of files that were understood: gathered into batches, each stored in one step.
 
-use super::understood::Understood;
+use super::understood::ParsedFile;
 use super::{join, named, typed};
 use crate::readers::ImportError;
-use cardscope_engine::pending::{Owing, owing};
-use cardscope_files::Identity;
+use cardscope_engine::pending::{CleanupGuard, owing};
+use cardscope_files::FileIdentity;
 use cardscope_model::card_map::OF_LOG;
-use cardscope_model::imported::{FileLine, FileOutcome, ImportReport, Totals};
-use cardscope_model::log::{Log, TYPED_FROM};
+use cardscope_model::imported::{FileLine, FileOutcome, ImportReport, ImportTotals};
+use cardscope_model::log::{CardLog, TYPED_FROM};
 use cardscope_model::outside;
 use cardscope_model::session_file::SessionFile;
 use cardscope_session::archive_access;
 use cardscope_session::error::Result;
 use cardscope_statistics::flashbench::geometry_in_log;
-use cardscope_store::{Archive, ArchiveError, NewSource, Stored};
+use cardscope_store::{Archive, ArchiveError, ImportedSource, NewSource};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -24,16 +24,16 @@ const BATCH_FILES: usize = 256;
 const BATCH_BYTES: usize = 16 << 20;
 
 /// Gathers files and keeps them; counts everything.
-pub(super) struct Intake {
+pub(super) struct BatchWriter {
     archive: Option<Archive>,
     detailed: bool,
-    batch: Vec<Understood>,
+    batch: Vec<ParsedFile>,
     batch_bytes: usize,
     report: ImportReport,
-    _owing: Option<Owing>,
+    _owing: Option<CleanupGuard>,
 }
 
-impl Intake {
+impl BatchWriter {
     /// Opens the archive, but for a dry run.
     pub(super) fn open(archive: Option<&Path>, dry_run: bool, detailed: bool) -> Result<Self> {
         let archive = if dry_run { None } else { Some(archive_access::open(archive)?) };
@@ -41,7 +41,7 @@ impl Intake {
         let report = ImportReport { archive: path, ..ImportReport::default() };
         let detailed = detailed || dry_run;
         let owing = archive.is_some().then(|| owing("the logs so far are stored in the archive", ""));
-        Ok(Intake { archive, detailed, batch: Vec::new(), batch_bytes: 0, report, _owing: owing })
+        Ok(BatchWriter { archive, detailed, batch: Vec::new(), batch_bytes: 0, report, _owing: owing })
     }
 
     /// Whether a file is the archive itself, or what SQLite has beside it: closing it would take SQLite's locks away
@@ -51,8 +51,8 @@ impl Intake {
         let of_archive = |suffix: &&str| {
             let mut name = archive.path().as_os_str().to_owned();
             name.push(suffix);
-            let own = Identity::at(Path::new(&name));
-            own.is_some() && own == Identity::at(path)
+            let own = FileIdentity::at(Path::new(&name));
+            own.is_some() && own == FileIdentity::at(path)
         };
         ["", "-wal", "-shm", "-journal"].iter().any(of_archive)
     }
@@ -61,7 +61,7 @@ impl Intake {
     ///
     /// # Errors
     /// If the batch it completes cannot be stored; none of it is then.
-    pub(super) fn understood(&mut self, file: Understood) -> Result<()> {
+    pub(super) fn understood(&mut self, file: ParsedFile) -> Result<()> {
         let runs = file.logs.iter().map(|log| log.runs.len() as u64).sum();
         let results = file.logs.iter().flat_map(|log| &log.runs).map(|run| run.results.len() as u64).sum();
         self.report.count(format(&file.logs), runs, results);
@@ -135,17 +135,17 @@ impl Intake {
     }
 
     /// Attaches what new figures were typed from; what is wrong with it, in words.
-    fn pictures(&mut self, file: &Understood, stored: Option<&Stored>) -> Result<Vec<String>> {
+    fn pictures(&mut self, file: &ParsedFile, stored: Option<&ImportedSource>) -> Result<Vec<String>> {
         let typed = file.logs.iter().any(|log| log.other.contains_key(TYPED_FROM));
         match (&mut self.archive, stored, &file.folder) {
-            (Some(archive), Some(Stored::New { sessions, .. }), Some(folder)) if typed => {
+            (Some(archive), Some(ImportedSource::New { sessions, .. }), Some(folder)) if typed => {
                 typed::attach(archive, folder, sessions)
             }
             _ => Ok(Vec::new()),
         }
     }
 
-    fn lines(&mut self, mut file: Understood, stored: Option<&Stored>, doubts: Vec<String>) {
+    fn lines(&mut self, mut file: ParsedFile, stored: Option<&ImportedSource>, doubts: Vec<String>) {
         let (kept, sessions) = became(stored);
         count(&mut self.report.totals, kept);
         if let Some(first) = file.logs.first_mut() {
@@ -171,13 +171,13 @@ impl Intake {
 }
 
 /// The format of a file: all its logs are of one.
-fn format(logs: &[Log]) -> &str {
+fn format(logs: &[CardLog]) -> &str {
     logs.first().map_or("", |log| log.format.as_str())
 }
 
 /// Hands the files' bytes over to the archive: nothing needs them afterwards.
-fn store(archive: &mut Archive, batch: &mut [Understood]) -> Result<Vec<Stored>> {
-    let title = |file: &Understood| match &file.shared {
+fn store(archive: &mut Archive, batch: &mut [ParsedFile]) -> Result<Vec<ImportedSource>> {
+    let title = |file: &ParsedFile| match &file.shared {
         Some((_, called)) => Some(called.clone()),
         None => named::title(Path::new(&file.file)),
     };
@@ -194,17 +194,17 @@ fn store(archive: &mut Archive, batch: &mut [Understood]) -> Result<Vec<Stored>>
 }
 
 /// What became of a file that was understood, and its sessions; nothing was stored in a dry run.
-fn became(stored: Option<&Stored>) -> (FileOutcome, Vec<String>) {
+fn became(stored: Option<&ImportedSource>) -> (FileOutcome, Vec<String>) {
     match stored {
         None => (FileOutcome::DryRun, Vec::new()),
-        Some(Stored::Known { .. }) => (FileOutcome::Known, Vec::new()),
-        Some(Stored::New { sessions, .. }) => {
+        Some(ImportedSource::Known { .. }) => (FileOutcome::Known, Vec::new()),
+        Some(ImportedSource::New { sessions, .. }) => {
             (FileOutcome::New, sessions.iter().map(ToString::to_string).collect())
         }
     }
 }
 
-fn count(totals: &mut Totals, kept: FileOutcome) {
+fn count(totals: &mut ImportTotals, kept: FileOutcome) {
     totals.files += 1;
     match kept {
         FileOutcome::New => totals.new += 1,

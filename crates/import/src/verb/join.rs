@@ -3,10 +3,10 @@
 //! says nothing. Cards that differ in any fact are never joined.
 
 use super::named;
-use super::understood::Understood;
+use super::understood::ParsedFile;
 use cardscope_model::card::CardFacts;
-use cardscope_model::imported::Joined;
-use cardscope_model::log::Log;
+use cardscope_model::imported::JoinedFiles;
+use cardscope_model::log::CardLog;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -17,51 +17,53 @@ const KINDS: &str = "id ctrl ns smart log get feature features nvme lspci pcie f
 
 /// Files that belong to one card, by what they are called, else by their folder.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Group {
+enum FileGroup {
     Called(String),
     In(String),
 }
 
 /// Gives each log without a card the one that the files beside it name, and says which were joined. Where none of them names a
 /// card, files that are called alike share one without a name.
-pub(super) fn join(batch: &mut [Understood]) -> Vec<Joined> {
+pub(super) fn join(batch: &mut [ParsedFile]) -> Vec<JoinedFiles> {
     let calls: Vec<String> = batch.iter().map(|file| called(Path::new(&file.file))).collect();
-    let groups: Vec<Group> = batch.iter().zip(&calls).map(|(file, called)| group(file, called)).collect();
+    let groups: Vec<FileGroup> = batch.iter().zip(&calls).map(|(file, called)| group(file, called)).collect();
     let mut joined = Vec::new();
     for (group, members) in members(&groups) {
         let among: Vec<usize> = match &group {
-            Group::Called(_) => members.clone(),
+            FileGroup::Called(_) => members.clone(),
             // A folder's card is the one that all its files name, whatever they are called.
-            Group::In(folder) => (0..batch.len()).filter(|at| folder_of(&batch[*at]) == *folder).collect(),
+            FileGroup::In(folder) => {
+                (0..batch.len()).filter(|at| folder_of(&batch[*at]) == *folder).collect()
+            }
         };
         let nameless: Vec<usize> = members.into_iter().filter(|at| only_log(&batch[*at]).is_some()).collect();
         let facts = among.iter().flat_map(|at| batch[*at].logs.iter()).map(|log| &log.card);
         let named: Vec<&CardFacts> = facts.filter(|card| is_named(card)).collect();
         joined.extend(match (one_card(&named), &group) {
             (Some(card), _) => take_over(batch, &nameless, &card),
-            (None, Group::Called(_)) if named.is_empty() => share(batch, &nameless, &calls),
+            (None, FileGroup::Called(_)) if named.is_empty() => share(batch, &nameless, &calls),
             _ => None,
         });
     }
     joined
 }
 
-fn members(groups: &[Group]) -> BTreeMap<Group, Vec<usize>> {
-    let mut all: BTreeMap<Group, Vec<usize>> = BTreeMap::new();
+fn members(groups: &[FileGroup]) -> BTreeMap<FileGroup, Vec<usize>> {
+    let mut all: BTreeMap<FileGroup, Vec<usize>> = BTreeMap::new();
     for (at, group) in groups.iter().enumerate() {
         all.entry(group.clone()).or_default().push(at);
     }
     all
 }
 
-fn group(file: &Understood, called: &str) -> Group {
+fn group(file: &ParsedFile, called: &str) -> FileGroup {
     match called.is_empty() {
-        true => Group::In(folder_of(file)),
-        false => Group::Called(called.to_lowercase()),
+        true => FileGroup::In(folder_of(file)),
+        false => FileGroup::Called(called.to_lowercase()),
     }
 }
 
-fn folder_of(file: &Understood) -> String {
+fn folder_of(file: &ParsedFile) -> String {
     Path::new(&file.file).parent().map(|folder| folder.display().to_string()).unwrap_or_default()
 }
 
@@ -84,7 +86,7 @@ fn is_named(card: &CardFacts) -> bool {
 }
 
 /// The only log of a file, where it names no card.
-fn only_log(file: &Understood) -> Option<&Log> {
+fn only_log(file: &ParsedFile) -> Option<&CardLog> {
     let [log] = &file.logs[..] else { return None };
     (!is_named(&log.card)).then_some(log)
 }
@@ -100,10 +102,10 @@ fn one_card(named: &[&CardFacts]) -> Option<CardFacts> {
     })
 }
 
-fn take_over(batch: &mut [Understood], nameless: &[usize], card: &CardFacts) -> Option<Joined> {
+fn take_over(batch: &mut [ParsedFile], nameless: &[usize], card: &CardFacts) -> Option<JoinedFiles> {
     let mut files = Vec::new();
     for at in nameless {
-        let Understood { file, logs, .. } = &mut batch[*at];
+        let ParsedFile { file, logs, .. } = &mut batch[*at];
         let log = logs.first_mut().filter(|log| !log.card.differs_from(card));
         if let Some(log) = log {
             log.card.complete_from(card);
@@ -111,11 +113,11 @@ fn take_over(batch: &mut [Understood], nameless: &[usize], card: &CardFacts) -> 
             files.push(file.clone());
         }
     }
-    (!files.is_empty()).then(|| Joined { card: card.title(), files })
+    (!files.is_empty()).then(|| JoinedFiles { card: card.title(), files })
 }
 
 /// One card without a name for several files.
-fn share(batch: &mut [Understood], nameless: &[usize], calls: &[String]) -> Option<Joined> {
+fn share(batch: &mut [ParsedFile], nameless: &[usize], calls: &[String]) -> Option<JoinedFiles> {
     let logs = |at: &usize| batch[*at].logs.first().map(|log| &log.card);
     let cards: Vec<&CardFacts> = nameless.iter().filter_map(logs).collect();
     if nameless.len() < 2 || one_card(&cards).is_none() {
@@ -127,23 +129,23 @@ fn share(batch: &mut [Understood], nameless: &[usize], calls: &[String]) -> Opti
         batch[*at].logs[0].doubts.push(format!("one card with the files that are called alike: {called}"));
     }
     let files = nameless.iter().map(|at| batch[*at].file.clone()).collect();
-    Some(Joined { card: called.clone(), files })
+    Some(JoinedFiles { card: called.clone(), files })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn file(name: &str, card: CardFacts) -> Understood {
-        let log = Log { card, ..Log::new("fio-json") };
-        Understood { file: name.into(), folder: None, bytes: name.into(), logs: vec![log], shared: None }
+    fn file(name: &str, card: CardFacts) -> ParsedFile {
+        let log = CardLog { card, ..CardLog::new("fio-json") };
+        ParsedFile { file: name.into(), folder: None, bytes: name.into(), logs: vec![log], shared: None }
     }
 
     fn acme() -> CardFacts {
         CardFacts { model: Some("SD71".into()), firmware: Some("1.0".into()), ..CardFacts::default() }
     }
 
-    fn joined(mut batch: Vec<Understood>) -> Vec<(String, Vec<String>)> {
+    fn joined(mut batch: Vec<ParsedFile>) -> Vec<(String, Vec<String>)> {
         let joined = join(&mut batch);
         joined.into_iter().map(|joined| (joined.card, joined.files)).collect()
     }

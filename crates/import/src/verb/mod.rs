@@ -11,29 +11,29 @@ mod typed;
 mod understood;
 mod unpack;
 
-use cardscope_engine::cause::Cause;
+use cardscope_engine::cause::ErrorCause;
 use cardscope_engine::event::Listener;
-use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_model::card::CardFacts;
 use cardscope_model::condition::Condition;
 use cardscope_model::imported::ImportReport;
-use cardscope_model::log::Log;
+use cardscope_model::log::CardLog;
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::frame::Outcome;
-use cardscope_session::options::{ArchiveAt, Conditions};
+use cardscope_session::frame::VerbOutcome;
+use cardscope_session::options::{ArchiveAt, ConditionOptions};
 use clap::Args;
-use intake::Intake;
+use intake::BatchWriter;
 use serde::Serialize;
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
-use understood::Understood;
+use understood::ParsedFile;
 
 /// Files between two signs of life.
 const EVERY: usize = 500;
 
 /// A format that is understood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct KnownFormat {
+pub struct SupportedFormat {
     /// Its name in output: `cdm_fio`.
     pub name: &'static str,
     /// What it is.
@@ -41,8 +41,8 @@ pub struct KnownFormat {
 }
 
 /// All formats that are understood, in the order in which they are tried.
-pub fn formats() -> Vec<KnownFormat> {
-    crate::readers::formats().iter().map(|f| KnownFormat { name: f.name, title: f.title }).collect()
+pub fn formats() -> Vec<SupportedFormat> {
+    crate::readers::formats().iter().map(|f| SupportedFormat { name: f.name, title: f.title }).collect()
 }
 
 /// Read logs of other tools into the archive
@@ -52,7 +52,7 @@ pub fn formats() -> Vec<KnownFormat> {
 /// is not stored twice. Exit status 1 if a named file, or a log in a folder, could not be read.
 #[derive(Debug, Clone, Default, Args)]
 #[command(arg_required_else_help = true)]
-pub struct Request {
+pub struct ImportRequest {
     /// Logs, folders, or packed files; - for standard input
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
@@ -76,7 +76,7 @@ pub struct Request {
     pub marks: Vec<String>,
     /// What the user states of card and rig.
     #[command(flatten)]
-    pub conditions: Conditions,
+    pub conditions: ConditionOptions,
     /// Where it is kept.
     #[command(flatten)]
     pub archive: ArchiveAt,
@@ -87,15 +87,15 @@ pub struct Request {
 
 /// What the user states of all logs.
 #[derive(Debug, Default)]
-struct Stated {
+struct StatedFacts {
     /// What is known of the card; where a log says it, that is kept.
     card: CardFacts,
     /// The same for the condition; these words win.
     condition: Condition,
 }
 
-impl Stated {
-    fn of(request: &Request) -> Result<Stated> {
+impl StatedFacts {
+    fn of(request: &ImportRequest) -> Result<StatedFacts> {
         let card = CardFacts {
             brand: request.brand.clone(),
             name: request.card.clone(),
@@ -103,11 +103,11 @@ impl Stated {
             marks: request.marks.clone(),
             ..CardFacts::default()
         };
-        Ok(Stated { card, condition: request.conditions.stated()? })
+        Ok(StatedFacts { card, condition: request.conditions.stated()? })
     }
 
     /// The logs with what the user states about them, and what their names say.
-    fn complete(&self, file: &Path, mut logs: Vec<Log>) -> Vec<Log> {
+    fn complete(&self, file: &Path, mut logs: Vec<CardLog>) -> Vec<CardLog> {
         for log in &mut logs {
             log.card.complete_from(&self.card);
             named::complete(log, file);
@@ -125,25 +125,25 @@ impl Stated {
 /// # Errors
 /// A refusal where nothing was named, or the archive cannot be opened.
 pub fn import(
-    request: &Request,
-    interrupt: &Interrupt,
+    request: &ImportRequest,
+    interrupt: &InterruptFlag,
     events: &mut dyn Listener,
-) -> Result<Outcome<ImportReport>> {
-    let stated = Stated::of(request)?;
+) -> Result<VerbOutcome<ImportReport>> {
+    let stated = StatedFacts::of(request)?;
     if request.files.is_empty() {
         return Err(Failure::refused("nothing to import: name files, folders or - for standard input"));
     }
-    let mut intake = Intake::open(request.archive.named(), request.dry_run, request.detailed)?;
+    let mut intake = BatchWriter::open(request.archive.named(), request.dry_run, request.detailed)?;
     let failure = walk(&request.files, &stated, &mut intake, interrupt, events).err();
     let failure = failure.or(intake.flush().err());
-    Ok(Outcome::of(intake.report(), failure))
+    Ok(VerbOutcome::of(intake.report(), failure))
 }
 
 fn walk(
     files: &[PathBuf],
-    stated: &Stated,
-    intake: &mut Intake,
-    interrupt: &Interrupt,
+    stated: &StatedFacts,
+    intake: &mut BatchWriter,
+    interrupt: &InterruptFlag,
     events: &mut dyn Listener,
 ) -> Result<()> {
     let (candidates, failed) = collect::candidates(files);
@@ -167,10 +167,10 @@ fn walk(
 }
 
 fn one(
-    stated: &Stated,
-    intake: &mut Intake,
-    candidate: &collect::Candidate,
-    interrupt: &Interrupt,
+    stated: &StatedFacts,
+    intake: &mut BatchWriter,
+    candidate: &collect::CandidateFile,
+    interrupt: &InterruptFlag,
 ) -> Result<()> {
     let outer = candidate.path.display().to_string();
     if intake.is_archive(&candidate.path) {
@@ -202,9 +202,9 @@ fn one(
 
 /// One unpacked file: a log of another tool, or a session that an archive wrote.
 fn log(
-    stated: &Stated,
-    intake: &mut Intake,
-    candidate: &collect::Candidate,
+    stated: &StatedFacts,
+    intake: &mut BatchWriter,
+    candidate: &collect::CandidateFile,
     file: String,
     bytes: Vec<u8>,
 ) -> Result<()> {
@@ -219,7 +219,7 @@ fn log(
         Ok(logs) => {
             let logs = stated.complete(Path::new(&file), logs);
             let folder = candidate.path.parent().map(Path::to_owned);
-            intake.understood(Understood { file, folder, bytes, logs, shared: None })?;
+            intake.understood(ParsedFile { file, folder, bytes, logs, shared: None })?;
         }
         Err(error) => intake.not_understood(file, &error, candidate.named),
     }
@@ -227,31 +227,31 @@ fn log(
 }
 
 /// The logs of one file, or of one that is packed in it.
-pub struct Found {
+pub struct FoundLogs {
     /// How a card in it is called that nothing names.
     pub title: Option<String>,
     /// Its name inside of what it was packed in; empty for a file by itself.
     pub member: String,
     /// What was understood.
-    pub logs: Vec<Log>,
+    pub logs: Vec<CardLog>,
 }
 
 /// The logs in one file, without an archive: what `compare` does with a file that is named in place of a card.
 ///
 /// # Errors
 /// A refusal where it cannot be read, or nothing in it is understood.
-pub fn logs_of(path: &Path) -> Result<Vec<Found>> {
-    let refused = |why: Cause| Failure::refused_for(format!("{}: {why}", path.display()), why);
-    let candidate = collect::Candidate { path: path.to_owned(), named: true };
+pub fn logs_of(path: &Path) -> Result<Vec<FoundLogs>> {
+    let refused = |why: ErrorCause| Failure::refused_for(format!("{}: {why}", path.display()), why);
+    let candidate = collect::CandidateFile { path: path.to_owned(), named: true };
     let (mut found, mut failed) = (Vec::new(), None);
-    let bytes = collect::bytes(&candidate, &Interrupt::default()).map_err(refused)?;
+    let bytes = collect::bytes(&candidate, &InterruptFlag::default()).map_err(refused)?;
     let Ok(()) = unpack::members(bytes, |member| {
         let read = member.bytes.and_then(|bytes| Ok(crate::readers::read(&bytes)?));
         match read {
             Ok(mut logs) => {
                 let file = if member.name.is_empty() { path } else { Path::new(&member.name) };
                 logs.iter_mut().for_each(|log| named::complete(log, file));
-                found.push(Found { title: named::title(file), member: member.name.clone(), logs });
+                found.push(FoundLogs { title: named::title(file), member: member.name.clone(), logs });
             }
             Err(why) => failed = failed.take().or(Some(why)),
         }
@@ -272,10 +272,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("dd.txt");
         std::fs::write(&path, cardscope_testkit::cards::dd(20, "\n")).unwrap();
-        let interrupt = Interrupt::default();
+        let interrupt = InterruptFlag::default();
         interrupt.raise();
-        let candidate = collect::Candidate { path, named: true };
-        let mut intake = Intake::open(None, true, false).unwrap();
-        assert_eq!(one(&Stated::default(), &mut intake, &candidate, &interrupt), Err(Failure::Interrupted));
+        let candidate = collect::CandidateFile { path, named: true };
+        let mut intake = BatchWriter::open(None, true, false).unwrap();
+        assert_eq!(
+            one(&StatedFacts::default(), &mut intake, &candidate, &interrupt),
+            Err(Failure::Interrupted)
+        );
     }
 }

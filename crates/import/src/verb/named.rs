@@ -2,8 +2,8 @@
 //!
 //! What a card is called after its file is a title and no name: `fio.json` may well be the log of two cards.
 
-use cardscope_model::condition::Origin;
-use cardscope_model::log::Log;
+use cardscope_model::condition::ConditionOrigin;
+use cardscope_model::log::CardLog;
 use std::path::Path;
 
 /// Words in names, and what they say of the cooling. Of two that fit the first is meant: "no fan" is no "fan".
@@ -23,10 +23,10 @@ const COOLING: [(&[&str], &str); 9] = [
 const NOT: [&str; 3] = ["without", "no", "not"];
 
 /// Adds what the name of a file says of the cooling to a log that does not say it itself, and notes that it did.
-pub(crate) fn complete(log: &mut Log, file: &Path) {
+pub(crate) fn complete(log: &mut CardLog, file: &Path) {
     let Some((_, how)) = stem(file).and_then(cooling) else { return };
     if !log.runs.is_empty() && log.condition.get("cooling").is_none() {
-        log.condition.set("cooling", how, Origin::Stated);
+        log.condition.set("cooling", how, ConditionOrigin::Stated);
         log.doubts.push(format!("cooling taken from the file name: {how}"));
     }
 }
@@ -75,7 +75,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn completed(file: &str) -> (Option<String>, Option<String>) {
-        let mut log = Log::new("cdm_fio");
+        let mut log = CardLog::new("cdm_fio");
         log.runs.push(Run::default());
         complete(&mut log, Path::new(file));
         assert!(log.card.is_empty(), "a file's name names no card");
@@ -110,9 +110,9 @@ mod tests {
 
     #[test]
     fn what_the_text_says_is_left_alone() {
-        let mut log = Log::new("cdm_fio");
+        let mut log = CardLog::new("cdm_fio");
         log.runs.push(Run::default());
-        log.condition.set("cooling", "passive", Origin::Read);
+        log.condition.set("cooling", "passive", ConditionOrigin::Read);
         complete(&mut log, Path::new("other-active-cooling.log"));
         assert_eq!(log.condition.get("cooling"), Some("passive"));
         assert!(log.doubts.is_empty());

@@ -1,6 +1,6 @@
 //! Sessions that an archive wrote (`archive export`), known among logs by what their first field says.
 
-use cardscope_engine::cause::Cause;
+use cardscope_engine::cause::ErrorCause;
 use cardscope_model::session_file::{FORMAT, SessionFile};
 
 /// Longest one that is written and read: a session of hours with every second of it has some ten MiB, its pictures some
@@ -17,10 +17,10 @@ pub(super) fn is_one(bytes: &[u8]) -> bool {
 }
 
 /// The session in it.
-pub fn read(bytes: &[u8]) -> Result<SessionFile, Cause> {
+pub fn read(bytes: &[u8]) -> Result<SessionFile, ErrorCause> {
     fits(bytes.len() as u64)?;
     let text = std::str::from_utf8(bytes).map_err(|e| {
-        Cause::worded(
+        ErrorCause::worded(
             "it is not text, so it is not a result \
             file",
             e,
@@ -30,7 +30,7 @@ pub fn read(bytes: &[u8]) -> Result<SessionFile, Cause> {
 }
 
 /// Whether a file of that many bytes is read.
-pub fn fits(bytes: u64) -> Result<(), Cause> {
+pub fn fits(bytes: u64) -> Result<(), ErrorCause> {
     match bytes <= MOST_BYTES {
         true => Ok(()),
         false => Err(format!(

@@ -1,10 +1,10 @@
 //! Photographs and screenshots that figures were typed from: where a table names one that lies beside it, it is attached to
 //! the sessions of its figures, so that whoever doubts a figure can look.
 
-use cardscope_model::log::{Log, TYPED_FROM};
+use cardscope_model::log::{CardLog, TYPED_FROM};
 use cardscope_session::attachment;
 use cardscope_session::error::Result;
-use cardscope_store::{Archive, NewAttachment, Owner, SessionId};
+use cardscope_store::{Archive, AttachmentOwner, NewAttachment, SessionId};
 use std::path::{Component, Path, PathBuf};
 
 /// What stands under an attachment.
@@ -20,7 +20,7 @@ pub(super) fn attach(archive: &mut Archive, folder: &Path, sessions: &[SessionId
             Ok((name, media_type, bytes)) => {
                 let new =
                     NewAttachment { name: &name, media_type: &media_type, note: Some(NOTE), bytes: &bytes };
-                archive.attach(Owner::Session(*session), &new)?;
+                archive.attach(AttachmentOwner::Session(*session), &new)?;
             }
             Err(why) => missing.push(why.to_string()),
         }
@@ -31,7 +31,7 @@ pub(super) fn attach(archive: &mut Archive, folder: &Path, sessions: &[SessionId
 
 /// The file that a log's figures were typed from, where it is the plain name of one in the same folder: a table from a
 /// stranger names no other files of this computer.
-fn beside(folder: &Path, log: &Log) -> Option<PathBuf> {
+fn beside(folder: &Path, log: &CardLog) -> Option<PathBuf> {
     let name = Path::new(log.other.get(TYPED_FROM)?.as_str()?);
     let mut parts = name.components();
     let plain = matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None));
@@ -49,7 +49,7 @@ mod tests {
         std::fs::write(folder.path().join("a.jpg"), "x").unwrap();
         std::os::unix::fs::symlink("/etc/hostname", folder.path().join("link.jpg")).unwrap();
         let typed = |from: &str| {
-            let mut log = Log::new("figures");
+            let mut log = CardLog::new("figures");
             log.other.insert(TYPED_FROM.to_owned(), from.into());
             beside(folder.path(), &log)
         };

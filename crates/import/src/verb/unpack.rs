@@ -3,8 +3,8 @@
 //! A few kilobytes can unpack to terabytes. So what comes out is counted while it comes, and stops at a limit; it is handed
 //! out one by one, so that no more than one of them is in memory.
 
-use cardscope_engine::cause::Cause;
-use cardscope_model::units::Size;
+use cardscope_engine::cause::ErrorCause;
+use cardscope_model::units::DecimalSize;
 use std::io::{Cursor, Read};
 
 /// Longest file that is looked into. The longest log that was met (fio with a histogram for each job) has some MiB.
@@ -28,34 +28,38 @@ const MOST_FILES: usize = 20_000;
 
 /// One log, with the name it has inside of what it was packed in.
 #[derive(Debug, PartialEq)]
-pub(super) struct Member {
+pub(super) struct PackedFile {
     /// Empty for a file that is no archive.
     pub(super) name: String,
     /// What is in it, or why that cannot be had.
-    pub(super) bytes: Result<Vec<u8>, Cause>,
+    pub(super) bytes: Result<Vec<u8>, ErrorCause>,
 }
 
 /// Hands out what a file holds: itself, or what is packed in it, one by one, until all is out or taking one fails.
 /// Archives within archives stay packed: they are no logs.
-pub(super) fn members<E>(bytes: Vec<u8>, mut take: impl FnMut(Member) -> Result<(), E>) -> Result<(), E> {
+pub(super) fn members<E>(bytes: Vec<u8>, mut take: impl FnMut(PackedFile) -> Result<(), E>) -> Result<(), E> {
     match bytes.as_slice() {
         [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => {
             // One that unpacks without end leaves room for those beside it.
             let most = FREE_BYTES + unpacked_limit(bytes.len() as u64, MOST_UNPACKED);
             unzip(&bytes, most, &mut take)
         }
-        [0x1f, 0x8b, ..] => take(Member { name: String::new(), bytes: gunzip(&bytes) }),
-        _ => take(Member { name: String::new(), bytes: Ok(bytes) }),
+        [0x1f, 0x8b, ..] => take(PackedFile { name: String::new(), bytes: gunzip(&bytes) }),
+        _ => take(PackedFile { name: String::new(), bytes: Ok(bytes) }),
     }
 }
 
-fn gunzip(bytes: &[u8]) -> Result<Vec<u8>, Cause> {
+fn gunzip(bytes: &[u8]) -> Result<Vec<u8>, ErrorCause> {
     let most = unpacked_limit(bytes.len() as u64, MOST_BYTES);
     limited(flate2::read::MultiGzDecoder::new(bytes), most).1
 }
 
-fn unzip<E>(bytes: &[u8], mut left: u64, take: &mut impl FnMut(Member) -> Result<(), E>) -> Result<(), E> {
-    let broken = |why: Cause| Member { name: String::new(), bytes: Err(why) };
+fn unzip<E>(
+    bytes: &[u8],
+    mut left: u64,
+    take: &mut impl FnMut(PackedFile) -> Result<(), E>,
+) -> Result<(), E> {
+    let broken = |why: ErrorCause| PackedFile { name: String::new(), bytes: Err(why) };
     let mut archive = match zip::ZipArchive::new(Cursor::new(bytes)) {
         Ok(archive) if archive.len() <= MOST_FILES => archive,
         Ok(archive) => {
@@ -64,7 +68,7 @@ fn unzip<E>(bytes: &[u8], mut left: u64, take: &mut impl FnMut(Member) -> Result
         }
         Err(error) => {
             let why = format!("it cannot be unpacked ({error})");
-            return take(broken(Cause::worded(why, error)));
+            return take(broken(ErrorCause::worded(why, error)));
         }
     };
     for at in 0..archive.len() {
@@ -83,24 +87,24 @@ fn unzip<E>(bytes: &[u8], mut left: u64, take: &mut impl FnMut(Member) -> Result
 }
 
 /// One file of an archive, and how many bytes were unpacked for it; `None` for a folder.
-fn member(archive: &mut zip::ZipArchive<Cursor<&[u8]>>, at: usize, most: u64) -> (u64, Option<Member>) {
+fn member(archive: &mut zip::ZipArchive<Cursor<&[u8]>>, at: usize, most: u64) -> (u64, Option<PackedFile>) {
     match archive.by_index(at) {
         Ok(file) if file.is_dir() => (0, None),
         Ok(file) => {
             let name = file.name().map_or_else(|_| format!("file {}", at + 1), |name| name.into_owned());
             let most = unpacked_limit(file.compressed_size(), most);
             let (used, bytes) = limited(file, most);
-            (used, Some(Member { name, bytes: bytes.and_then(unless_packed) }))
+            (used, Some(PackedFile { name, bytes: bytes.and_then(unless_packed) }))
         }
         Err(error) => {
-            let bytes = Err(Cause::worded(format!("it cannot be unpacked ({error})"), error));
-            (0, Some(Member { name: format!("file {}", at + 1), bytes }))
+            let bytes = Err(ErrorCause::worded(format!("it cannot be unpacked ({error})"), error));
+            (0, Some(PackedFile { name: format!("file {}", at + 1), bytes }))
         }
     }
 }
 
 /// What is packed again is taken for no log, which would be said only after all of it was looked at.
-fn unless_packed(bytes: Vec<u8>) -> Result<Vec<u8>, Cause> {
+fn unless_packed(bytes: Vec<u8>) -> Result<Vec<u8>, ErrorCause> {
     match bytes.as_slice() {
         [b'P', b'K', 3, 4, ..] | [0x1f, 0x8b, ..] => Err("it is packed once more; unpack it first".into()),
         _ => Ok(bytes),
@@ -108,17 +112,18 @@ fn unless_packed(bytes: Vec<u8>) -> Result<Vec<u8>, Cause> {
 }
 
 /// Reads what comes out, but no more than is reasonable for a log; with it how many bytes came.
-fn limited(packed: impl Read, most: u64) -> (u64, Result<Vec<u8>, Cause>) {
+fn limited(packed: impl Read, most: u64) -> (u64, Result<Vec<u8>, ErrorCause>) {
     let mut bytes = Vec::new();
     let read = packed.take(most + 1).read_to_end(&mut bytes);
     let came = bytes.len() as u64;
     let bytes = match read {
         Ok(_) if came > most => {
-            let why = format!("it unpacks to more than {}, too long for a log packed so small", Size(most));
+            let why =
+                format!("it unpacks to more than {}, too long for a log packed so small", DecimalSize(most));
             Err(format!("{why}; cut out the log").into())
         }
         Ok(_) => Ok(bytes),
-        Err(error) => Err(Cause::worded(format!("it cannot be unpacked ({error})"), error)),
+        Err(error) => Err(ErrorCause::worded(format!("it cannot be unpacked ({error})"), error)),
     };
     (came, bytes)
 }
@@ -145,7 +150,7 @@ mod tests {
         writer.finish().unwrap().into_inner()
     }
 
-    fn unzipped(packed: &[u8], most: u64) -> Vec<Member> {
+    fn unzipped(packed: &[u8], most: u64) -> Vec<PackedFile> {
         let mut found = Vec::new();
         let Ok(()) = unzip(packed, most, &mut |member| {
             found.push(member);
@@ -154,7 +159,7 @@ mod tests {
         found
     }
 
-    fn all(bytes: Vec<u8>) -> Vec<Member> {
+    fn all(bytes: Vec<u8>) -> Vec<PackedFile> {
         let mut found = Vec::new();
         let Ok(()) = members(bytes, |member| {
             found.push(member);

@@ -1,11 +1,11 @@
 //! The table of formats in the book. `UPDATE_DOCS=1 cargo test -p cardscope-import docs_table` writes a new format's row.
 
-use cardscope_import::readers::{Format, formats};
+use cardscope_import::readers::{LogFormat, formats};
 use cardscope_testkit::written_docs::{Column, compare, table};
 
 #[test]
 fn formats_of_import_are_listed() {
-    let columns: &[Column<Format>] = &[
+    let columns: &[Column<LogFormat>] = &[
         ("format", &|format| format!("`{}`", format.name)),
         ("tool", &|format| format.title.to_owned()),
         ("layouts", &|format| format.layouts.to_owned()),

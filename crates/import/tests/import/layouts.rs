@@ -4,10 +4,10 @@
 //! changes there is a log that is understood otherwise than before: look at it, then `INSTA_UPDATE=always cargo test`.
 
 use crate::data::files_below;
-use cardscope_import::readers::{Format, Text, formats};
+use cardscope_import::readers::{LogFormat, LogText, formats};
 use cardscope_model::condition::Condition;
-use cardscope_model::log::Log;
-use cardscope_model::run::{Figure, Run};
+use cardscope_model::log::CardLog;
+use cardscope_model::run::{Run, TestFigure};
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ fn every_layout_is_understood() {
         for file in files_below(&folder().join(format.name)) {
             let bytes = std::fs::read(&file).expect("it was listed");
             let name = file.file_name().unwrap_or_default().to_string_lossy();
-            writeln!(all, "# {name}\n{}", understood(format, &Text::decode(&bytes)))
+            writeln!(all, "# {name}\n{}", understood(format, &LogText::decode(&bytes)))
                 .expect("a text takes all");
         }
         let mut settings = insta::Settings::clone_current();
@@ -51,10 +51,10 @@ fn a_log_that_is_cut_off_anywhere_keeps_the_lines_before_and_gains_none() {
     for format in formats().iter().filter(|format| LINE_BY_LINE.contains(&format.name)) {
         for file in files_below(&folder().join(format.name)) {
             let bytes = std::fs::read(&file).expect("it was listed");
-            let text = Text::decode(&bytes);
+            let text = LogText::decode(&bytes);
             let Ok(whole) = format.read(&text) else { continue };
             for end in (0..text.body().len()).filter(|end| text.body().is_char_boundary(*end)) {
-                let Ok(cut) = format.read(&Text::of(&text.body()[..end])) else { continue };
+                let Ok(cut) = format.read(&LogText::of(&text.body()[..end])) else { continue };
                 for (cut, whole) in figures(&cut).zip(figures(&whole)) {
                     let place = format!("{} at {end}", file.display());
                     assert_eq!((cut.name(), &cut.as_printed), (whole.name(), &whole.as_printed), "{place}");
@@ -66,11 +66,11 @@ fn a_log_that_is_cut_off_anywhere_keeps_the_lines_before_and_gains_none() {
     }
 }
 
-fn figures(logs: &[Log]) -> impl Iterator<Item = &Figure> {
+fn figures(logs: &[CardLog]) -> impl Iterator<Item = &TestFigure> {
     logs.iter().flat_map(|log| &log.runs).flat_map(|run| &run.results)
 }
 
-fn understood(format: &Format, text: &Text) -> String {
+fn understood(format: &LogFormat, text: &LogText) -> String {
     let mut told = String::new();
     if !(format.recognise)(text) {
         told += "not taken for its own by this importer\n";
@@ -85,7 +85,7 @@ fn understood(format: &Format, text: &Text) -> String {
     told
 }
 
-fn log_lines(log: &Log) -> String {
+fn log_lines(log: &CardLog) -> String {
     let mut lines = vec![format!("log of {}", log.format)];
     let mut told = |what: &str, value: String| lines.push(format!("  {what} {value}"));
     if let Some(tool) = &log.tool {
@@ -113,7 +113,7 @@ fn run_lines(run: &Run) -> Vec<String> {
     lines
 }
 
-fn figure_line(figure: &Figure) -> String {
+fn figure_line(figure: &TestFigure) -> String {
     let printed = figure.printed();
     let mut line = format!("    {}", figure.name());
     figure.step.iter().for_each(|step| line += &format!(" [{step}]"));

@@ -4,12 +4,12 @@
 
 use crate::data::data;
 use cardscope_import::readers::read;
-use cardscope_model::log::Log;
-use cardscope_model::run::Figure;
+use cardscope_model::log::CardLog;
+use cardscope_model::run::TestFigure;
 use std::path::PathBuf;
 
 /// Every log in a folder of the data, by file name; `None` where there are no data.
-fn folder(name: &str) -> Option<Vec<(String, Vec<Log>)>> {
+fn folder(name: &str) -> Option<Vec<(String, Vec<CardLog>)>> {
     let mut paths: Vec<PathBuf> =
         std::fs::read_dir(data()?.join(name)).unwrap().map(|e| e.unwrap().path()).collect();
     paths.sort();
@@ -21,23 +21,23 @@ fn folder(name: &str) -> Option<Vec<(String, Vec<Log>)>> {
     Some(paths.into_iter().map(read_one).collect())
 }
 
-fn named<'a>(files: &'a [(String, Vec<Log>)], part: &str) -> &'a Log {
+fn named<'a>(files: &'a [(String, Vec<CardLog>)], part: &str) -> &'a CardLog {
     &files.iter().find(|(name, _)| name.contains(part)).unwrap_or_else(|| panic!("no file {part}")).1[0]
 }
 
-fn result<'a>(log: &'a Log, run: usize, name: &str) -> &'a Figure {
+fn result<'a>(log: &'a CardLog, run: usize, name: &str) -> &'a TestFigure {
     let found = log.runs[run - 1].results.iter().find(|r| r.name().to_string() == name && r.step.is_none());
     found.unwrap_or_else(|| panic!("no {name} in run {run}"))
 }
 
 /// The number as printed and the IOPS.
-fn printed(log: &Log, run: usize, name: &str) -> (f64, Option<f64>) {
+fn printed(log: &CardLog, run: usize, name: &str) -> (f64, Option<f64>) {
     let result = result(log, run, name);
     (result.printed().value, result.iops)
 }
 
 /// Speed and IOPS come from the same bytes: they agree within `slack` bytes a second of rounding, and half a percent.
-fn agrees(logs: &[(String, Vec<Log>)], slack: f64) {
+fn agrees(logs: &[(String, Vec<CardLog>)], slack: f64) {
     for (file, result) in logs.iter().flat_map(|(file, logs)| {
         logs.iter().flat_map(|log| &log.runs).flat_map(|run| &run.results).map(move |result| (file, result))
     }) {
@@ -187,7 +187,7 @@ fn a_card_at_50_mhz_is_read_from_fios_text() {
 }
 
 /// The five pages that the collection starts from, beside the data.
-fn seed(start: &str) -> Option<Vec<Log>> {
+fn seed(start: &str) -> Option<Vec<CardLog>> {
     let seeds = data()?.join("../seeds");
     let entries = std::fs::read_dir(seeds).ok()?;
     let mut paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
@@ -196,7 +196,7 @@ fn seed(start: &str) -> Option<Vec<Log>> {
     Some(read(&std::fs::read(path).unwrap()).unwrap())
 }
 
-fn value_of(log: &Log, path: &[&str]) -> Option<f64> {
+fn value_of(log: &CardLog, path: &[&str]) -> Option<f64> {
     let (first, rest) = path.split_first()?;
     rest.iter().try_fold(log.other.get(*first)?, |value, key| value.get(key))?.as_f64()
 }

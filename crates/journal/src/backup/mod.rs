@@ -7,20 +7,20 @@ mod put;
 mod sums;
 mod take;
 
-pub use sums::{About, beside};
+pub use sums::{BackupFacts, beside};
 
 use crate::changed;
-use crate::error::Error;
-use crate::put_back::PutBack;
-use cardscope_engine::cause::Cause;
-use cardscope_engine::pending::Owing;
-use cardscope_files::Use;
+use crate::error::JournalFailure;
+use crate::put_back::RestoreResult;
+use cardscope_engine::cause::ErrorCause;
+use cardscope_engine::pending::CleanupGuard;
+use cardscope_files::FileUse;
 use cardscope_model::finding::Finding;
 use cardscope_model::report::ChangedBlocks;
 use cardscope_model::shell::quoted_path;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use sums::{CHUNK, Sums};
+use sums::{CHUNK, ImageSums};
 
 /// I/Os in flight while an image is taken and compared: with [`CHUNK`], 4 MiB of memory.
 const DEPTH: u32 = 4;
@@ -35,26 +35,28 @@ const COMPARING: &str = "comparing the image with the card";
 pub const RESTORING: &str = "restoring the image";
 
 /// An image of a card.
-pub struct Backup {
+pub struct CardImage {
     image: File,
     path: PathBuf,
-    sums: Sums,
+    sums: ImageSums,
     /// What a test may write to, start and end; `None` is everywhere.
     overwritten: Option<(u64, u64)>,
     /// It is put back, whoever asks the program to end; not so where it was opened to be restored.
-    _owing: Option<Owing>,
+    _owing: Option<CleanupGuard>,
 }
 
-impl Backup {
+impl CardImage {
     /// Opens an image that was taken earlier.
     ///
     /// # Errors
     /// A refusal: it cannot be read, or it is not what its checksums are about.
-    pub fn open(path: &Path) -> Result<Backup, Error> {
-        let refused = |why: Cause| Error::Refused(Cause::worded(format!("{}: {why}", path.display()), why));
+    pub fn open(path: &Path) -> Result<CardImage, JournalFailure> {
+        let refused = |why: ErrorCause| {
+            JournalFailure::Refused(ErrorCause::worded(format!("{}: {why}", path.display()), why))
+        };
         let sums = sums::read(&beside(path)).map_err(|why| refused(why.into()))?;
-        let image = cardscope_files::open(path, Use::Read)
-            .map_err(|e| refused(Cause::worded(format!("the image cannot be opened: {e}"), e)))?;
+        let image = cardscope_files::open(path, FileUse::Read)
+            .map_err(|e| refused(ErrorCause::worded(format!("the image cannot be opened: {e}"), e)))?;
         let bytes = image.metadata().map_err(|e| refused(e.into()))?.len();
         if bytes != sums.about.bytes {
             return Err(refused(format!(
@@ -62,11 +64,11 @@ impl Backup {
                 sums.about.bytes
             ).into()));
         }
-        Ok(Backup { image, path: path.to_owned(), sums, overwritten: None, _owing: None })
+        Ok(CardImage { image, path: path.to_owned(), sums, overwritten: None, _owing: None })
     }
 
     /// What it is an image of.
-    pub fn about(&self) -> &About {
+    pub fn about(&self) -> &BackupFacts {
         &self.sums.about
     }
 
@@ -98,12 +100,12 @@ fn whereabouts(image: &Path) -> String {
 }
 
 /// What a document says where not all of an image came back.
-pub fn finding(back: &PutBack) -> Option<Finding> {
+pub fn finding(back: &RestoreResult) -> Option<Finding> {
     let finding = back.finding(&back.may_have_changed(None))?;
     Some(finding.advise("Restore the image to another card with `cardscope restore`."))
 }
 
 /// Lists what may have changed although an image was restored; `None` where nothing may.
-pub fn list_changed(image: &Path, target: &str, back: &PutBack) -> Option<ChangedBlocks> {
+pub fn list_changed(image: &Path, target: &str, back: &RestoreResult) -> Option<ChangedBlocks> {
     changed::list_beside(image, target, &back.may_have_changed(None))
 }

@@ -4,19 +4,19 @@
 //! written. The device is opened again, which fails where the kernel saw another medium; the card is asked anew what it
 //! says of itself; and places that the test did not write to are held against the image.
 
-use super::sums::{CHUNK, Unread};
-use super::{Backup, DEPTH, RESTORING};
-use crate::error::Error;
-use crate::put_back::{Compared, PutBack, Shape, differing, unlike};
-use cardscope_engine::card::{Answer, Card, Extent, Stop, extents};
-use cardscope_engine::cause::Cause;
-use cardscope_engine::content::Content;
+use super::sums::{CHUNK, UnreadRange};
+use super::{CardImage, DEPTH, RESTORING};
+use crate::error::JournalFailure;
+use crate::put_back::{ComparedSectors, ReadShape, RestoreResult, differing, unlike};
+use cardscope_engine::card::{CardExtent, IoDriver, ProbeStop, ReadAnswer, extents};
+use cardscope_engine::cause::ErrorCause;
+use cardscope_engine::content::IoContent;
 use cardscope_engine::event::{ByteProgress, Listener};
-use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_engine::journal::SavedRange;
-use cardscope_engine::ranges::Ranges;
-use cardscope_engine::target::{Plan, Target};
-use cardscope_model::recipe::Path;
+use cardscope_engine::ranges::ByteRanges;
+use cardscope_engine::target::{LanePlan, Target};
+use cardscope_model::recipe::KernelPath;
 use cardscope_model::units::Nanos;
 use std::borrow::Cow;
 use std::os::unix::fs::FileExt;
@@ -33,13 +33,13 @@ const SAMPLE: u32 = 4096;
 
 /// A range of the image: one chunk of bytes with their checksum, or zero without one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Part {
+struct ImageRange {
     start: u64,
     end: u64,
     crc: Option<u32>,
 }
 
-impl Backup {
+impl CardImage {
     /// Puts the image back onto its own card and compares. After Ctrl-C it does so all the same, since the card's
     /// content is gone otherwise; a second Ctrl-C ends the program, and the image stays. `key_now` is by what the card is
     /// known when it is asked anew.
@@ -51,10 +51,11 @@ impl Backup {
         target: &mut dyn Target,
         key_now: Option<&str>,
         events: &mut dyn Listener,
-    ) -> Result<PutBack, Error> {
-        let own = Interrupt::default();
-        self.same_card(target, key_now, &own)
-            .map_err(|error| Error::Io(Cause::worded(format!("{error}; {}", self.whereabouts()), error)))?;
+    ) -> Result<RestoreResult, JournalFailure> {
+        let own = InterruptFlag::default();
+        self.same_card(target, key_now, &own).map_err(|error| {
+            JournalFailure::Io(ErrorCause::worded(format!("{error}; {}", self.whereabouts()), error))
+        })?;
         self.put(target, &own, events)
     }
 
@@ -62,22 +63,28 @@ impl Backup {
     pub fn put(
         &self,
         target: &mut dyn Target,
-        interrupt: &Interrupt,
+        interrupt: &InterruptFlag,
         events: &mut dyn Listener,
-    ) -> Result<PutBack, Error> {
-        let mut card = Card::new(target, interrupt, CHUNK, DEPTH).map_err(|s| self.ended(s))?;
+    ) -> Result<RestoreResult, JournalFailure> {
+        let mut card = IoDriver::new(target, interrupt, CHUNK, DEPTH).map_err(|s| self.ended(s))?;
         self.write_and_compare(&mut card, events).map_err(|s| self.ended(s))
     }
 
-    fn ended(&self, stop: Stop) -> Error {
+    fn ended(&self, stop: ProbeStop) -> JournalFailure {
         match stop {
-            Stop::Interrupted => Error::Stop(stop),
-            other => Error::Io(Cause::worded(format!("{other}; {}", self.whereabouts()), other)),
+            ProbeStop::Interrupted => JournalFailure::Stop(stop),
+            other => {
+                JournalFailure::Io(ErrorCause::worded(format!("{other}; {}", self.whereabouts()), other))
+            }
         }
     }
 
-    fn write_and_compare(&self, card: &mut Card<'_>, events: &mut dyn Listener) -> Result<PutBack, Stop> {
-        let mut result = PutBack::default();
+    fn write_and_compare(
+        &self,
+        card: &mut IoDriver<'_>,
+        events: &mut dyn Listener,
+    ) -> Result<RestoreResult, ProbeStop> {
+        let mut result = RestoreResult::default();
         events.restoring_stage(RESTORING, card.bytes());
         events.part(0.0..0.5, "writing", Some(card.bytes()), None);
         let mut progress = ByteProgress::default();
@@ -88,16 +95,16 @@ impl Backup {
         card.flush()?;
         card.reopen()?;
         events.part(0.5..1.0, "comparing", Some(card.bytes()), None);
-        let (mut progress, mut first) = (ByteProgress::default(), Compared::default());
+        let (mut progress, mut first) = (ByteProgress::default(), ComparedSectors::default());
         for part in self.parts(card.bytes()) {
-            self.compare(card, part, Shape::Unlike, &mut first, &mut |extent, _| {
+            self.compare(card, part, ReadShape::Unlike, &mut first, &mut |extent, _| {
                 progress.add(u64::from(extent.len), events);
             })?;
         }
         if !first.is_empty() {
             self.look_again(card, first, &mut result)?;
         }
-        for Unread { offset, len, reason } in &self.sums.unread {
+        for UnreadRange { offset, len, reason } in &self.sums.unread {
             let why = format!("unreadable when the image was taken: {reason}");
             result.unreadable.push((SavedRange { offset: *offset, len: *len }, why));
         }
@@ -107,28 +114,28 @@ impl Backup {
     }
 
     /// The image up to a size, runs of zero in one.
-    fn parts(&self, most: u64) -> impl Iterator<Item = Part> {
+    fn parts(&self, most: u64) -> impl Iterator<Item = ImageRange> {
         let end = self.sums.about.bytes.min(most);
         let mut at = 0;
         self.sums.chunks.chunk_by(|a, b| a.is_none() && b.is_none()).map_while(move |run| {
             let start = at;
             at = (at + run.len() as u64 * u64::from(CHUNK)).min(end);
-            (start < at).then_some(Part { start, end: at, crc: run[0] })
+            (start < at).then_some(ImageRange { start, end: at, crc: run[0] })
         })
     }
 
     fn write(
         &self,
-        card: &mut Card<'_>,
-        part: Part,
-        result: &mut PutBack,
+        card: &mut IoDriver<'_>,
+        part: ImageRange,
+        result: &mut RestoreResult,
         progress: &mut ByteProgress,
         events: &mut dyn Listener,
-    ) -> Result<(), Stop> {
-        let Part { start, end, crc } = part;
+    ) -> Result<(), ProbeStop> {
+        let ImageRange { start, end, crc } = part;
         let Some(crc) = crc else {
             // What the card does not take is found by the comparison.
-            card.write(extents(start, end, CHUNK), Content::Constant(0), |extent, _, _| {
+            card.write(extents(start, end, CHUNK), IoContent::Constant(0), |extent, _, _| {
                 progress.add(u64::from(extent.len), events);
             })?;
             result.bytes += end - start;
@@ -149,18 +156,23 @@ impl Backup {
 
     /// Compares the chunks once more in which something was missing, in requests like those that wrote them: nothing is
     /// called lost on one look.
-    fn look_again(&self, card: &mut Card<'_>, mut first: Compared, result: &mut PutBack) -> Result<(), Stop> {
+    fn look_again(
+        &self,
+        card: &mut IoDriver<'_>,
+        mut first: ComparedSectors,
+        result: &mut RestoreResult,
+    ) -> Result<(), ProbeStop> {
         first.sort();
         card.reopen()?;
-        let (mut second, mut next) = (Compared::default(), 0);
+        let (mut second, mut next) = (ComparedSectors::default(), 0);
         for range in &first.missing {
             let chunks =
                 range.offset / u64::from(CHUNK)..(range.offset + range.len).div_ceil(u64::from(CHUNK));
             for number in chunks.start.max(next)..chunks.end {
                 let start = number * u64::from(CHUNK);
                 let end = (start + u64::from(CHUNK)).min(self.sums.about.bytes).min(card.bytes());
-                let part = Part { start, end, crc: self.sums.chunks[number as usize] };
-                self.compare(card, part, Shape::AsSaved, &mut second, &mut |_, _| ())?;
+                let part = ImageRange { start, end, crc: self.sums.chunks[number as usize] };
+                self.compare(card, part, ReadShape::AsSaved, &mut second, &mut |_, _| ())?;
             }
             next = chunks.end;
         }
@@ -173,32 +185,32 @@ impl Backup {
     /// every request, and when it ended.
     fn compare(
         &self,
-        card: &mut Card<'_>,
-        Part { start, end, crc }: Part,
-        shape: Shape,
-        compared: &mut Compared,
-        each: &mut dyn FnMut(Extent, Nanos),
-    ) -> Result<(), Stop> {
+        card: &mut IoDriver<'_>,
+        ImageRange { start, end, crc }: ImageRange,
+        shape: ReadShape,
+        compared: &mut ComparedSectors,
+        each: &mut dyn FnMut(CardExtent, Nanos),
+    ) -> Result<(), ProbeStop> {
         let Ok(chunk) = crc.map(|crc| self.bytes(start, end, crc)).transpose() else { return Ok(()) };
-        let expected = if chunk.is_some() { Content::Buffer } else { Content::Constant(0) };
-        let wanted = |extent: Extent| match &chunk {
+        let expected = if chunk.is_some() { IoContent::Buffer } else { IoContent::Constant(0) };
+        let wanted = |extent: CardExtent| match &chunk {
             Some(chunk) => Cow::Borrowed(&chunk[(extent.offset - start) as usize..][..extent.len as usize]),
             None => Cow::Owned(vec![0; extent.len as usize]),
         };
         for (from, to) in self.readable(start, end) {
-            let requests: &mut dyn Iterator<Item = Extent> = match shape {
-                Shape::AsSaved => &mut extents(from, to, CHUNK),
-                Shape::Unlike => &mut unlike(from, to, u64::from(CHUNK)),
+            let requests: &mut dyn Iterator<Item = CardExtent> = match shape {
+                ReadShape::AsSaved => &mut extents(from, to, CHUNK),
+                ReadShape::Unlike => &mut unlike(from, to, u64::from(CHUNK)),
             };
             card.read(requests, expected, |extent, at, answer| {
                 match answer {
-                    Answer::Same => {}
-                    Answer::Differs { bytes, .. } => {
+                    ReadAnswer::Same => {}
+                    ReadAnswer::Differs { bytes, .. } => {
                         let wanted = wanted(extent);
                         let sectors = differing(extent.offset, &wanted, bytes);
                         compared.unequal_in(extent.offset, &wanted, sectors);
                     }
-                    Answer::Failed(_) => compared.failed_at(extent.offset, &wanted(extent)),
+                    ReadAnswer::Failed(_) => compared.failed_at(extent.offset, &wanted(extent)),
                 }
                 each(extent, at);
                 Ok(())
@@ -220,8 +232,8 @@ impl Backup {
 
     /// The parts of a range that could be read when the image was taken.
     fn readable(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
-        let mut unread = Ranges::default();
-        for Unread { offset, len, .. } in &self.sums.unread {
+        let mut unread = ByteRanges::default();
+        for UnreadRange { offset, len, .. } in &self.sums.unread {
             unread.add(*offset, offset + len);
         }
         unread.missing(start, end)
@@ -238,11 +250,13 @@ impl Backup {
         &self,
         target: &mut dyn Target,
         key_now: Option<&str>,
-        interrupt: &Interrupt,
-    ) -> Result<(), Error> {
+        interrupt: &InterruptFlag,
+    ) -> Result<(), JournalFailure> {
         let (name, bytes) = (target.info().name.clone(), target.info().bytes);
         let another = |why: &str| {
-            Error::Io(format!("{name} is not the saved card ({why}); nothing was restored to it").into())
+            JournalFailure::Io(
+                format!("{name} is not the saved card ({why}); nothing was restored to it").into(),
+            )
         };
         if bytes != self.sums.about.bytes {
             return Err(another("it has another size"));
@@ -252,7 +266,7 @@ impl Backup {
             return Err(another("another identity"));
         }
         settle(target);
-        let mut card = Card::new(target, interrupt, SAMPLE, 1)?;
+        let mut card = IoDriver::new(target, interrupt, SAMPLE, 1)?;
         card.reopen()?;
         let (same, other) = self.samples(&mut card)?;
         // A card that loses some of its data is still the same card.
@@ -263,18 +277,18 @@ impl Backup {
     }
 
     /// How many places outside of what was overwritten hold what the image has, and how many do not.
-    fn samples(&self, card: &mut Card<'_>) -> Result<(usize, usize), Stop> {
+    fn samples(&self, card: &mut IoDriver<'_>) -> Result<(usize, usize), ProbeStop> {
         let places = self.untouched();
         let step = places.len().div_ceil(SAMPLES).max(1);
         let (mut same, mut other) = (0, 0);
         for start in places.into_iter().step_by(step) {
             let end = (start + u64::from(SAMPLE)).min(self.sums.about.bytes);
             let Ok(wanted) = self.chunk(start, end) else { continue };
-            card.read(extents(start, end, SAMPLE), Content::Buffer, |_, _, answer| {
+            card.read(extents(start, end, SAMPLE), IoContent::Buffer, |_, _, answer| {
                 match answer {
-                    Answer::Differs { bytes, .. } if *bytes == wanted[..] => same += 1,
-                    Answer::Differs { .. } => other += 1,
-                    Answer::Same | Answer::Failed(_) => {}
+                    ReadAnswer::Differs { bytes, .. } if *bytes == wanted[..] => same += 1,
+                    ReadAnswer::Differs { .. } => other += 1,
+                    ReadAnswer::Same | ReadAnswer::Failed(_) => {}
                 }
                 Ok(())
             })?;
@@ -294,8 +308,13 @@ impl Backup {
 /// Takes what a test that was interrupted left in flight; a card that does not answer for so long is told by planning. One
 /// that is gone is not waited for.
 fn settle(target: &mut dyn Target) {
-    let plan =
-        Plan { depth: 1, block: u64::from(SAMPLE), path: Path::Direct, sync_each: false, own_buffers: true };
+    let plan = LanePlan {
+        depth: 1,
+        block: u64::from(SAMPLE),
+        path: KernelPath::Direct,
+        sync_each: false,
+        own_buffers: true,
+    };
     let until = Instant::now() + SETTLE;
     let mut done = Vec::new();
     while target.plan(&plan).is_err_and(|error| !error.is_final()) && Instant::now() < until {

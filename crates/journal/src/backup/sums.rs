@@ -1,7 +1,7 @@
 //! The file beside an image: what it is an image of, a CRC32C of each MiB, and what could not be read. It is text, one
 //! fact a line, with a checksum of itself at the end.
 
-use cardscope_files::Use;
+use cardscope_files::FileUse;
 use cardscope_model::outside;
 use crc32c::Crc32cWriter;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ const TITLE: &str = "cardscope backup 1";
 
 /// What an image is of.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct About {
+pub struct BackupFacts {
     /// The Cardscope that took it.
     pub tool_version: String,
     /// The target as the user named it.
@@ -35,7 +35,7 @@ pub struct About {
 
 /// A range of the card that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Unread {
+pub(super) struct UnreadRange {
     pub(super) offset: u64,
     pub(super) len: u64,
     pub(super) reason: String,
@@ -43,12 +43,12 @@ pub(super) struct Unread {
 
 /// Everything that is known of an image.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Sums {
-    pub(super) about: About,
+pub(super) struct ImageSums {
+    pub(super) about: BackupFacts,
     /// CRC32C of each chunk; `None` where it is all zero.
     pub(super) chunks: Vec<Option<u32>>,
     /// What could not be read, in order.
-    pub(super) unread: Vec<Unread>,
+    pub(super) unread: Vec<UnreadRange>,
 }
 
 /// Where the checksums of an image lie.
@@ -59,7 +59,7 @@ pub fn beside(image: &Path) -> PathBuf {
 }
 
 /// Writes the checksums, on disk when it returns.
-pub(super) fn write(file: &File, sums: &Sums) -> std::io::Result<()> {
+pub(super) fn write(file: &File, sums: &ImageSums) -> std::io::Result<()> {
     let mut out = Crc32cWriter::new(BufWriter::new(file));
     writeln!(out, "{TITLE}")?;
     writeln!(out, "{}", outside::json(&serde_json::to_string(&sums.about)?))?;
@@ -69,7 +69,7 @@ pub(super) fn write(file: &File, sums: &Sums) -> std::io::Result<()> {
             Some(crc) => writeln!(out, "crc {crc:08x}")?,
         }
     }
-    for Unread { offset, len, reason } in &sums.unread {
+    for UnreadRange { offset, len, reason } in &sums.unread {
         writeln!(out, "unread {offset} {len} {}", outside::line(reason))?;
     }
     let crc = out.crc32c();
@@ -78,13 +78,13 @@ pub(super) fn write(file: &File, sums: &Sums) -> std::io::Result<()> {
 }
 
 /// Reads and checks them.
-pub(super) fn read(path: &Path) -> Result<Sums, String> {
-    let file = cardscope_files::open(path, Use::Read)
+pub(super) fn read(path: &Path) -> Result<ImageSums, String> {
+    let file = cardscope_files::open(path, FileUse::Read)
         .map_err(|e| format!("its checksums {} cannot be read: {e}", path.display()))?;
     let cannot = |e: std::io::Error| format!("its checksums {} cannot be read: {e}", path.display());
     let damaged =
         || format!("its checksums {} are damaged; the image alone can be written with dd", path.display());
-    let mut lines = Lines { file: BufReader::new(file), line: String::new(), crc: 0 };
+    let mut lines = SumLines { file: BufReader::new(file), line: String::new(), crc: 0 };
     let title = lines.next().map_err(cannot)?.ok_or_else(damaged)?;
     if title != TITLE {
         return Err(match title.strip_prefix("cardscope backup ") {
@@ -97,9 +97,9 @@ pub(super) fn read(path: &Path) -> Result<Sums, String> {
             None => format!("{} is not a checksum file of a backup", path.display()),
         });
     }
-    let about: About =
+    let about: BackupFacts =
         lines.next().map_err(cannot)?.and_then(|line| serde_json::from_str(line).ok()).ok_or_else(damaged)?;
-    let mut sums = Sums { about, chunks: Vec::new(), unread: Vec::new() };
+    let mut sums = ImageSums { about, chunks: Vec::new(), unread: Vec::new() };
     let all = sums.about.bytes.div_ceil(u64::from(CHUNK));
     loop {
         let crc = lines.crc;
@@ -112,7 +112,7 @@ pub(super) fn read(path: &Path) -> Result<Sums, String> {
     }
 }
 
-fn take_line(sums: &mut Sums, line: &str, all: u64) -> Option<()> {
+fn take_line(sums: &mut ImageSums, line: &str, all: u64) -> Option<()> {
     let (word, rest) = line.split_once(' ')?;
     match word {
         "crc" => sums.chunks.push(Some(u32::from_str_radix(rest, 16).ok()?)),
@@ -124,20 +124,24 @@ fn take_line(sums: &mut Sums, line: &str, all: u64) -> Option<()> {
         "unread" => {
             let mut fields = rest.splitn(3, ' ');
             let (offset, len) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
-            sums.unread.push(Unread { offset, len, reason: fields.next().unwrap_or_default().to_owned() });
+            sums.unread.push(UnreadRange {
+                offset,
+                len,
+                reason: fields.next().unwrap_or_default().to_owned(),
+            });
         }
         _ => return None,
     }
     Some(())
 }
 
-struct Lines {
+struct SumLines {
     file: BufReader<File>,
     line: String,
     crc: u32,
 }
 
-impl Lines {
+impl SumLines {
     /// The next whole line, without its end.
     fn next(&mut self) -> std::io::Result<Option<&str>> {
         self.line.clear();

@@ -1,20 +1,20 @@
 //! Taking an image: the whole card is read, written with a checksum, and synced, before anything else is done to it.
 
-use super::sums::{self, About, CHUNK, Sums, Unread, beside};
-use super::{Backup, COMPARING, DEPTH, SAVING, whereabouts};
-use crate::error::Error;
-use cardscope_engine::card::{Answer, Card, Extent, Stop, extents};
-use cardscope_engine::cause::Cause;
-use cardscope_engine::content::{Content, first_difference};
+use super::sums::{self, BackupFacts, CHUNK, ImageSums, UnreadRange, beside};
+use super::{COMPARING, CardImage, DEPTH, SAVING, whereabouts};
+use crate::error::JournalFailure;
+use cardscope_engine::card::{CardExtent, IoDriver, ProbeStop, ReadAnswer, extents};
+use cardscope_engine::cause::ErrorCause;
+use cardscope_engine::content::{IoContent, first_difference};
 use cardscope_engine::event::{ByteProgress, Listener};
-use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_engine::journal::JournalError;
-use cardscope_engine::pending::{Debt, owing};
+use cardscope_engine::pending::{PendingCleanup, owing};
 use cardscope_engine::target::{Target, TargetInfo};
-use cardscope_files::{Draft, FileError, Folder, Identity};
-use cardscope_model::report::Moved;
+use cardscope_files::{DraftFile, FileError, FileIdentity, ResolvedFolder};
+use cardscope_model::report::IoTotals;
 use cardscope_model::suspect_reader::{ReadDifference, ReadRequest, ReadStage, SuspectReader};
-use cardscope_model::units::{BinarySize, Size};
+use cardscope_model::units::{BinarySize, DecimalSize};
 use cardscope_model::verify::IoError;
 use std::ffi::OsString;
 use std::fs::File;
@@ -35,7 +35,7 @@ const ROUNDS: u32 = 2;
 /// So many places that cannot be read are named.
 const NAMED: usize = 8;
 
-impl Backup {
+impl CardImage {
     /// Takes an image of the card; it is on disk when this returns. Nothing was written to the card by then. `about` says
     /// what the card is, `on_card` whether a path lies on it; `moved` counts the reads, and those that failed.
     ///
@@ -45,22 +45,23 @@ impl Backup {
     pub fn take(
         file: &Path,
         target: &mut dyn Target,
-        (about, on_card): (About, &dyn Fn(&Path) -> bool),
-        moved: &mut Moved,
-        interrupt: &Interrupt,
+        (about, on_card): (BackupFacts, &dyn Fn(&Path) -> bool),
+        moved: &mut IoTotals,
+        interrupt: &InterruptFlag,
         events: &mut dyn Listener,
-    ) -> Result<Backup, Error> {
-        let (folder, name) = Folder::of_file(file).map_err(|e| cannot(file, e))?;
+    ) -> Result<CardImage, JournalFailure> {
+        let (folder, name) = ResolvedFolder::of_file(file).map_err(|e| cannot(file, e))?;
         may_lie_at(file, &folder, (target.info(), on_card), events)?;
         for path in [Path::new(&name), &beside(Path::new(&name))] {
             if folder.look(path.as_os_str()).map_err(|e| cannot(file, e))?.is_some() {
                 let path = file.with_file_name(path);
-                return Err(Error::Refused(
+                return Err(JournalFailure::Refused(
                     format!("{} already exists; name a new file for the backup", path.display()).into(),
                 ));
             }
         }
-        let image = New { file: folder.create(&name, 0o600).map_err(|e| cannot(file, e))?, folder, name };
+        let image =
+            NewImage { file: folder.create(&name, 0o600).map_err(|e| cannot(file, e))?, folder, name };
         let _owing = owing("the backup that was begun is removed", "");
         let taken = take_to(file, &image, (target, about), moved, interrupt, events);
         if taken.is_err() {
@@ -72,26 +73,26 @@ impl Backup {
 
 /// An image in its folder, that goes again unless all of it is there: half of one is worth nothing, and the card was not
 /// touched.
-struct New {
-    folder: Folder,
+struct NewImage {
+    folder: ResolvedFolder,
     name: OsString,
     file: File,
 }
 
-impl New {
+impl NewImage {
     fn remove(&self) {
-        let _ = Identity::of(&self.file).map(|file| self.folder.remove(&self.name, file));
+        let _ = FileIdentity::of(&self.file).map(|file| self.folder.remove(&self.name, file));
     }
 }
 
 fn may_lie_at(
     file: &Path,
-    folder: &Folder,
+    folder: &ResolvedFolder,
     (card, on_card): (&TargetInfo, &dyn Fn(&Path) -> bool),
     events: &mut dyn Listener,
-) -> Result<(), Error> {
+) -> Result<(), JournalFailure> {
     if on_card(&folder.by_descriptor()) {
-        return Err(Error::Refused(
+        return Err(JournalFailure::Refused(
             format!(
                 "the backup {} would be on {} itself; name a file on another disk",
                 file.display(),
@@ -106,52 +107,52 @@ fn may_lie_at(
             "{} has {} free, and the card has {}: the backup fits only if the rest of the card is empty",
             folder.path().display(),
             BinarySize(room),
-            Size(card.bytes)
+            DecimalSize(card.bytes)
         );
         events.note(&text);
     }
     Ok(())
 }
 
-fn cannot(file: &Path, error: impl Into<FileError>) -> Error {
+fn cannot(file: &Path, error: impl Into<FileError>) -> JournalFailure {
     unwritten(file, error.into().into())
 }
 
-fn unwritten(file: &Path, why: Cause) -> Error {
+fn unwritten(file: &Path, why: ErrorCause) -> JournalFailure {
     let words = format!(
         "the backup {} cannot be written: {why}; nothing was written to the card. Name a file on a disk \
          with more space",
         file.display()
     );
-    Error::Refused(Cause::worded(words, why))
+    JournalFailure::Refused(ErrorCause::worded(words, why))
 }
 
 /// How a stop while nothing was written to the card yet ends the verb.
-fn stopped(file: &Path, stop: Stop) -> Error {
+fn stopped(file: &Path, stop: ProbeStop) -> JournalFailure {
     match stop {
-        Stop::Journal(JournalError(why)) => unwritten(file, why),
-        other => Error::Stop(other),
+        ProbeStop::Journal(JournalError(why)) => unwritten(file, why),
+        other => JournalFailure::Stop(other),
     }
 }
 
 fn take_to(
     file: &Path,
-    image: &New,
-    (target, about): (&mut dyn Target, About),
-    moved: &mut Moved,
-    interrupt: &Interrupt,
+    image: &NewImage,
+    (target, about): (&mut dyn Target, BackupFacts),
+    moved: &mut IoTotals,
+    interrupt: &InterruptFlag,
     events: &mut dyn Listener,
-) -> Result<Backup, Error> {
-    let mut card = Card::new(target, interrupt, CHUNK, DEPTH).map_err(|s| stopped(file, s))?;
-    let taken = Taking::new(&image.file, about.bytes).twice(&mut card, events);
+) -> Result<CardImage, JournalFailure> {
+    let mut card = IoDriver::new(target, interrupt, CHUNK, DEPTH).map_err(|s| stopped(file, s))?;
+    let taken = ImageWriter::new(&image.file, about.bytes).twice(&mut card, events);
     moved.add_failed(card.counts(), card.io_errors());
     drop(card);
     let (chunks, unread) = taken.map_err(|s| stopped(file, s))?;
     judge(&unread, file)?;
-    let sums = Sums { about, chunks, unread };
+    let sums = ImageSums { about, chunks, unread };
     let synced = image.file.set_len(sums.about.bytes).and_then(|()| image.file.sync_all());
     synced.map_err(|e| cannot(file, e))?;
-    let beside_it = Draft::new(&image.folder, None, 0o600).map_err(|e| cannot(&beside(file), e))?;
+    let beside_it = DraftFile::new(&image.folder, None, 0o600).map_err(|e| cannot(&beside(file), e))?;
     sums::write(beside_it.file(), &sums).map_err(|e| cannot(&beside(file), e))?;
     let held = image.file.try_clone().map_err(|e| cannot(file, e))?;
     // Last, so that the image is a backup only when all of it is on disk.
@@ -159,12 +160,12 @@ fn take_to(
     image.folder.sync().map_err(|e| cannot(file, e))?;
     let then = "the image of the card is restored";
     let debt = owing(then, "");
-    debt.say(Debt { then: then.to_owned(), left: whereabouts(file), restores: sums.about.bytes });
-    Ok(Backup { image: held, path: file.to_owned(), sums, overwritten: None, _owing: Some(debt) })
+    debt.say(PendingCleanup { then: then.to_owned(), left: whereabouts(file), restores: sums.about.bytes });
+    Ok(CardImage { image: held, path: file.to_owned(), sums, overwritten: None, _owing: Some(debt) })
 }
 
 /// What cannot be read would be overwritten and never come back, so an image with gaps is a refusal.
-fn judge(unread: &[Unread], file: &Path) -> Result<(), Error> {
+fn judge(unread: &[UnreadRange], file: &Path) -> Result<(), JournalFailure> {
     if unread.is_empty() {
         return Ok(());
     }
@@ -176,7 +177,7 @@ fn judge(unread: &[Unread], file: &Path) -> Result<(), Error> {
         .collect();
     let more = unread.len().saturating_sub(NAMED);
     let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-    Err(Error::Refused(format!(
+    Err(JournalFailure::Refused(format!(
         "{bytes} bytes of the card cannot be read in {} tries: {}{more}; nothing was written to the card, \
          and the backup {} was removed. Save the data with ddrescue, or leave out --backup and lose it",
         2 * (ROUNDS + 1),
@@ -186,23 +187,23 @@ fn judge(unread: &[Unread], file: &Path) -> Result<(), Error> {
 }
 
 /// An image in the making.
-struct Taking<'f> {
+struct ImageWriter<'f> {
     image: &'f File,
     chunks: Vec<Option<u32>>,
 }
 
-impl<'f> Taking<'f> {
+impl<'f> ImageWriter<'f> {
     fn new(image: &'f File, bytes: u64) -> Self {
-        Taking { image, chunks: vec![None; bytes.div_ceil(u64::from(CHUNK)) as usize] }
+        ImageWriter { image, chunks: vec![None; bytes.div_ceil(u64::from(CHUNK)) as usize] }
     }
 
     /// Reads the card into the image, and once more to compare the two. Gives the chunks' checksums, and what could not be
     /// read both times.
     fn twice(
         mut self,
-        card: &mut Card<'_>,
+        card: &mut IoDriver<'_>,
         events: &mut dyn Listener,
-    ) -> Result<(Vec<Option<u32>>, Vec<Unread>), Stop> {
+    ) -> Result<(Vec<Option<u32>>, Vec<UnreadRange>), ProbeStop> {
         let mut failed = self.whole(card, events)?;
         failed.sort_unstable();
         let mut unread = finely(card, &failed, |extent, bytes| self.write(extent.offset, bytes))?;
@@ -214,20 +215,24 @@ impl<'f> Taking<'f> {
     }
 
     /// Reads the card from end to end; gives what failed. What is zero needs no bytes.
-    fn whole(&mut self, card: &mut Card<'_>, events: &mut dyn Listener) -> Result<Vec<Extent>, Stop> {
+    fn whole(
+        &mut self,
+        card: &mut IoDriver<'_>,
+        events: &mut dyn Listener,
+    ) -> Result<Vec<CardExtent>, ProbeStop> {
         let bytes = card.bytes();
         events.stage(SAVING, Some(bytes), None);
         let mut progress = ByteProgress::default();
         let mut failed = Vec::new();
-        card.read(extents(0, bytes, CHUNK), Content::Constant(0), |extent, _, answer| {
+        card.read(extents(0, bytes, CHUNK), IoContent::Constant(0), |extent, _, answer| {
             match answer {
-                Answer::Same => {}
-                Answer::Differs { bytes, .. } => {
+                ReadAnswer::Same => {}
+                ReadAnswer::Differs { bytes, .. } => {
                     self.write(extent.offset, bytes)?;
                     let chunk = (extent.offset / u64::from(CHUNK)) as usize;
                     self.chunks[chunk] = Some(crc32c::crc32c(bytes));
                 }
-                Answer::Failed(_) => failed.push(extent),
+                ReadAnswer::Failed(_) => failed.push(extent),
             }
             progress.add(u64::from(extent.len), events);
             Ok(())
@@ -235,39 +240,39 @@ impl<'f> Taking<'f> {
         Ok(failed)
     }
 
-    fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Stop> {
-        self.image.write_all_at(bytes, offset).map_err(|e| Stop::Journal(JournalError(e.into())))
+    fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), ProbeStop> {
+        self.image.write_all_at(bytes, offset).map_err(|e| ProbeStop::Journal(JournalError(e.into())))
     }
 
     /// Reads the card once more, in requests of another size and alignment, and compares it with the image; gives what
     /// failed for good.
     fn compare(
         &self,
-        card: &mut Card<'_>,
+        card: &mut IoDriver<'_>,
         events: &mut dyn Listener,
-    ) -> Result<Vec<(Extent, IoError)>, Stop> {
+    ) -> Result<Vec<(CardExtent, IoError)>, ProbeStop> {
         let bytes = card.bytes();
         let head = u64::from(COMPARED_HEAD).min(bytes);
         events.stage(COMPARING, Some(bytes), None);
         let mut progress = ByteProgress::default();
         let (mut saved, mut reads, mut failed) = (vec![0; COMPARED as usize], 0, Vec::new());
         // What is zero was not written: the image is as long as the card from here on.
-        self.image.set_len(bytes).map_err(|e| Stop::Journal(JournalError(e.into())))?;
+        self.image.set_len(bytes).map_err(|e| ProbeStop::Journal(JournalError(e.into())))?;
         card.reopen()?;
-        let mut is_saved = |second: Extent, bytes: &[u8]| {
+        let mut is_saved = |second: CardExtent, bytes: &[u8]| {
             reads += 1;
             let saved = &mut saved[..bytes.len()];
             let held = self.image.read_exact_at(saved, second.offset);
-            held.map_err(|e| Stop::Journal(JournalError(e.into())))?;
+            held.map_err(|e| ProbeStop::Journal(JournalError(e.into())))?;
             let Some(at) = first_difference(saved, bytes) else { return Ok(()) };
-            Err(Stop::SuspectReader(Box::new(differing(second, second.offset + at as u64, reads))))
+            Err(ProbeStop::SuspectReader(Box::new(differing(second, second.offset + at as u64, reads))))
         };
         let requests = extents(0, head, COMPARED_HEAD).chain(extents(head, bytes, COMPARED));
-        card.read(requests, Content::Buffer, |second, _, answer| {
+        card.read(requests, IoContent::Buffer, |second, _, answer| {
             match answer {
-                Answer::Differs { bytes, .. } => is_saved(second, bytes)?,
-                Answer::Failed(_) => failed.push(second),
-                Answer::Same => {}
+                ReadAnswer::Differs { bytes, .. } => is_saved(second, bytes)?,
+                ReadAnswer::Failed(_) => failed.push(second),
+                ReadAnswer::Same => {}
             }
             progress.add(u64::from(second.len), events);
             Ok(())
@@ -276,7 +281,7 @@ impl<'f> Taking<'f> {
     }
 
     /// The checksum of a chunk that came in small extents, over what the image holds now.
-    fn sum_again(&mut self, chunk: Extent) -> Result<(), Stop> {
+    fn sum_again(&mut self, chunk: CardExtent) -> Result<(), ProbeStop> {
         let mut bytes = vec![0; chunk.len as usize];
         let mut filled = 0;
         while filled < bytes.len() {
@@ -284,7 +289,7 @@ impl<'f> Taking<'f> {
                 // Behind what was written last there are zeros.
                 Ok(0) => break,
                 Ok(n) => filled += n,
-                Err(e) => return Err(Stop::Journal(JournalError(e.into()))),
+                Err(e) => return Err(ProbeStop::Journal(JournalError(e.into()))),
             }
         }
         self.chunks[(chunk.offset / u64::from(CHUNK)) as usize] = Some(crc32c::crc32c(&bytes));
@@ -294,10 +299,10 @@ impl<'f> Taking<'f> {
 
 /// Asks again for what failed, in small extents; `each` hears of what is read then. Gives what failed for good, in order.
 fn finely(
-    card: &mut Card<'_>,
-    failed: &[Extent],
-    mut each: impl FnMut(Extent, &[u8]) -> Result<(), Stop>,
-) -> Result<Vec<(Extent, IoError)>, Stop> {
+    card: &mut IoDriver<'_>,
+    failed: &[CardExtent],
+    mut each: impl FnMut(CardExtent, &[u8]) -> Result<(), ProbeStop>,
+) -> Result<Vec<(CardExtent, IoError)>, ProbeStop> {
     let (mut left, mut io_errors) = (failed.to_vec(), Vec::new());
     for _ in 0..ROUNDS {
         if left.is_empty() {
@@ -306,13 +311,13 @@ fn finely(
         card.reopen()?;
         io_errors.clear();
         let fine = left.iter().flat_map(|extent| extents(extent.offset, extent.end(), FINE));
-        card.read(fine, Content::Buffer, |extent, _, answer| match answer {
-            Answer::Differs { bytes, .. } => each(extent, bytes),
-            Answer::Failed(io_error) => {
+        card.read(fine, IoContent::Buffer, |extent, _, answer| match answer {
+            ReadAnswer::Differs { bytes, .. } => each(extent, bytes),
+            ReadAnswer::Failed(io_error) => {
                 io_errors.push((extent, io_error.clone()));
                 Ok(())
             }
-            Answer::Same => Ok(()),
+            ReadAnswer::Same => Ok(()),
         })?;
         left = io_errors.iter().map(|(extent, _)| *extent).collect();
     }
@@ -321,7 +326,7 @@ fn finely(
 }
 
 /// Evidence that a byte was another one when the image was taken.
-fn differing(second: Extent, offset: u64, reads: u64) -> SuspectReader {
+fn differing(second: CardExtent, offset: u64, reads: u64) -> SuspectReader {
     let chunk = u64::from(CHUNK);
     let first = ReadRequest { offset: offset / chunk * chunk, len: chunk };
     let second = ReadRequest { offset: second.offset, len: u64::from(second.len) };
@@ -335,13 +340,13 @@ fn differing(second: Extent, offset: u64, reads: u64) -> SuspectReader {
 }
 
 /// Neighbours with the same error become one range.
-fn joined(io_errors: &[(Extent, IoError)]) -> Vec<Unread> {
-    let mut ranges: Vec<Unread> = Vec::new();
+fn joined(io_errors: &[(CardExtent, IoError)]) -> Vec<UnreadRange> {
+    let mut ranges: Vec<UnreadRange> = Vec::new();
     for (extent, IoError { reason, .. }) in io_errors {
         let (offset, len) = (extent.offset, u64::from(extent.len));
         match ranges.last_mut() {
             Some(last) if last.offset + last.len == offset && last.reason == *reason => last.len += len,
-            _ => ranges.push(Unread { offset, len, reason: reason.clone() }),
+            _ => ranges.push(UnreadRange { offset, len, reason: reason.clone() }),
         }
     }
     ranges

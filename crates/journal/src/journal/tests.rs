@@ -1,10 +1,10 @@
 //! Whatever is saved, overwritten, torn or damaged: what comes back is the oldest content, or a range is named.
 
-use crate::record::{HEAD, Head, Kind, MAGIC};
-use crate::{About, Completeness, Journal, is_journal};
-use cardscope_engine::content::{Content, fill};
-use cardscope_engine::journal::{Journal as _, Restoring, SavedRange};
-use cardscope_files::Folder;
+use crate::record::{HEAD, MAGIC, RecordHead, RecordKind};
+use crate::{Journal, JournalCompleteness, JournalFacts, is_journal};
+use cardscope_engine::content::{IoContent, fill};
+use cardscope_engine::journal::{JournalWriter as _, RestoreProgress, SavedRange};
+use cardscope_files::ResolvedFolder;
 use proptest::prelude::*;
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ impl Card {
     /// Some sectors hold one byte repeated, the others noise.
     fn new(real: u64) -> Self {
         let mut places = vec![0; (real * SECTOR) as usize];
-        fill(Content::Stream { seed: 5 }, 0, &mut places);
+        fill(IoContent::Stream { seed: 5 }, 0, &mut places);
         places.chunks_mut(512).step_by(3).for_each(|sector| sector.fill(0xff));
         Card { places, real }
     }
@@ -50,21 +50,21 @@ impl Card {
 
     fn stamp(&mut self, range: SavedRange, generation: u32) {
         let mut bytes = vec![0; range.len as usize];
-        fill(Content::Stamp { salt: 9, generation }, range.offset, &mut bytes);
+        fill(IoContent::Stamp { salt: 9, generation }, range.offset, &mut bytes);
         self.write(range.offset, &bytes);
     }
 }
 
 fn begin(folder: &Path) -> Journal {
-    let about = About {
+    let about = JournalFacts {
         tool_version: "0".into(),
         target: "/dev/sdz".into(),
         card: Some("SN32G".into()),
         announced_bytes: SECTORS * SECTOR,
         began: "2026-01-02T03:04:05Z".into(),
-        ..About::default()
+        ..JournalFacts::default()
     };
-    Journal::create(Folder::open(folder).unwrap(), about).unwrap()
+    Journal::create(ResolvedFolder::open(folder).unwrap(), about).unwrap()
 }
 
 /// One that has let a sector be overwritten.
@@ -212,7 +212,7 @@ proptest! {
 fn records(file: &[u8]) -> Vec<(usize, usize)> {
     let mut at = MAGIC.len();
     let mut all = Vec::new();
-    while let Some(head) = Head::decode(&file[at..]) {
+    while let Some(head) = RecordHead::decode(&file[at..]) {
         let len = HEAD + head.payload as usize;
         all.push((at, len));
         at += len;
@@ -293,7 +293,7 @@ proptest! {
         let Ok(mut journal) = Journal::open(&path) else { return Ok(()) };
         let unreadable = put_back(&mut journal, &mut card);
         let all_back = before.places == card.places;
-        let whole = unreadable.is_empty() && journal.completeness() == Completeness::Whole;
+        let whole = unreadable.is_empty() && journal.completeness() == JournalCompleteness::Whole;
         prop_assert!(all_back || !whole, "{:?}", journal.damage());
         // Each original whose record is still there is found, whatever became of the others and of the tables.
         let there = Entries::of(&file);
@@ -305,21 +305,22 @@ proptest! {
 }
 
 /// Ranges with whole records in a file, wherever they are in it; of a sector in several only the oldest counts.
-struct Entries(Vec<Head>);
+struct Entries(Vec<RecordHead>);
 
 impl Entries {
     fn of(file: &[u8]) -> Self {
         let whole = |at: usize| {
-            let head = Head::decode(&file[at..])?;
+            let head = RecordHead::decode(&file[at..])?;
             let payload = file.get(at + HEAD..at + HEAD + head.payload as usize)?;
-            let saves = matches!(head.kind, Kind::Bytes | Kind::Fill) && crc32c::crc32c(payload) == head.crc;
+            let saves = matches!(head.kind, RecordKind::Bytes | RecordKind::Fill)
+                && crc32c::crc32c(payload) == head.crc;
             saves.then_some(head)
         };
         Entries((0..file.len()).filter_map(whole).collect())
     }
 
     fn have(&self, sector: u64) -> bool {
-        let covers = |head: &&Head| (head.offset..head.offset + u64::from(head.len)).contains(&sector);
+        let covers = |head: &&RecordHead| (head.offset..head.offset + u64::from(head.len)).contains(&sector);
         let oldest = self.0.iter().filter(covers).map(|head| head.batch).min();
         oldest == Some(0)
     }
@@ -455,7 +456,7 @@ fn how_far_putting_back_came_is_noted_without_room_on_the_disk() {
     let folder = tempfile::tempdir().unwrap();
     let (path, len) =
         test_run(folder.path(), &mut Card::new(SECTORS), &[vec![SavedRange { offset: 0, len: 512 }]], &[]);
-    let noted = |step: Restoring| {
+    let noted = |step: RestoreProgress| {
         let mut journal = Journal::open(&path).unwrap();
         journal.restoring(step);
         drop(journal);
@@ -463,9 +464,9 @@ fn how_far_putting_back_came_is_noted_without_room_on_the_disk() {
         path.metadata().unwrap().len()
     };
     // Killed twice while it put back: the second time the last place is taken.
-    assert_eq!(noted(Restoring::Begun), len);
-    assert_eq!(noted(Restoring::Begun), len);
-    assert!(noted(Restoring::Written) > len);
+    assert_eq!(noted(RestoreProgress::Begun), len);
+    assert_eq!(noted(RestoreProgress::Begun), len);
+    assert!(noted(RestoreProgress::Written) > len);
     let journal = Journal::open(&path).unwrap();
     assert_eq!((journal.damage().lost_ranges, journal.damage().tail), (0, None));
 }
@@ -480,7 +481,7 @@ fn a_journal_without_a_tally_is_restored_and_nobody_knows_whether_its_end_is_the
     std::fs::write(&path, OLD).unwrap();
     let mut journal = Journal::open(&path).unwrap();
     let damage = (journal.damage().lost_ranges, journal.damage().tail);
-    assert_eq!((journal.completeness(), damage), (Completeness::Unknown, (0, None)));
+    assert_eq!((journal.completeness(), damage), (JournalCompleteness::Unknown, (0, None)));
     assert_eq!((journal.saved().len(), journal.salts()), (8, &[9][..]));
     let (before, mut card) = (Card::new(SECTORS), Card::new(SECTORS));
     for (number, saved) in journal.saved().iter().enumerate() {
@@ -505,18 +506,18 @@ fn a_tally_that_is_torn_leaves_the_other_one() {
         std::fs::write(&path, file).unwrap();
         Journal::open(&path).unwrap().completeness()
     };
-    assert_eq!(completeness(&whole), Completeness::Whole);
+    assert_eq!(completeness(&whole), JournalCompleteness::Whole);
     // Torn while the third batch was committed, of which the commit record is there.
     let mut torn = whole.clone();
     torn[pages[1] + 600..pages[1] + 700].fill(7);
-    assert_eq!(completeness(&torn), Completeness::Whole);
+    assert_eq!(completeness(&torn), JournalCompleteness::Whole);
     // Nothing explains why the count before is gone.
     let mut damaged = whole.clone();
     damaged[pages[0]] = 0;
-    assert_eq!(completeness(&damaged), Completeness::Unknown);
+    assert_eq!(completeness(&damaged), JournalCompleteness::Unknown);
     damaged[pages[1]] = 0;
-    assert_eq!(completeness(&damaged), Completeness::Unknown);
+    assert_eq!(completeness(&damaged), JournalCompleteness::Unknown);
     // The last batch, without its commit record, and with a range too few.
-    assert_eq!(completeness(&whole[..len as usize - 76]), Completeness::Whole);
-    assert_eq!(completeness(&whole[..len as usize - 76 - 10]), Completeness::Lacking);
+    assert_eq!(completeness(&whole[..len as usize - 76]), JournalCompleteness::Whole);
+    assert_eq!(completeness(&whole[..len as usize - 76 - 10]), JournalCompleteness::Lacking);
 }

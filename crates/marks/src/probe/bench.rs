@@ -2,13 +2,13 @@
 //! card of any speed. What is under way cannot be taken back, so the first of many writes is done by itself, and after it
 //! no more is begun than there is time for.
 
-use super::options::Options;
-use cardscope_engine::card::{Extent, Stop};
-use cardscope_engine::target::Direction;
+use super::options::MarkOptions;
+use cardscope_engine::card::{CardExtent, ProbeStop};
+use cardscope_engine::target::IoDirection;
 use cardscope_model::judged_mark::{FailedEvidence, MarksMeasured};
 use cardscope_model::statistics::median;
 use cardscope_model::units::{GIB, MIB};
-use cardscope_probing::context::Context;
+use cardscope_probing::context::ProbeContext;
 
 /// Taken for the allocation unit where nobody tells one: that of nearly all SDHC cards, and a part of every larger one.
 const USUAL_UNIT: u64 = 4 * MIB;
@@ -23,23 +23,23 @@ pub(super) const DEPTH: u32 = 2;
 const PREPARATION: f64 = 1.0;
 
 /// Everything that a part of the measurement works with.
-pub(super) struct Bench<'b, 's, 't> {
-    pub(super) context: &'b mut Context<'s, 't>,
-    pub(super) options: &'b Options,
+pub(super) struct MarkTester<'b, 's, 't> {
+    pub(super) context: &'b mut ProbeContext<'s, 't>,
+    pub(super) options: &'b MarkOptions,
     pub(super) into: &'b mut MarksMeasured,
-    pub(super) family: Family,
-    pub(super) cut: Cut,
+    pub(super) family: CapacityFamily,
+    pub(super) cut: MarkAreas,
     /// Whether timed reads reach the card.
     pub(super) readable: bool,
 }
 
-impl Bench<'_, '_, '_> {
+impl MarkTester<'_, '_, '_> {
     /// Carries out a part and notes how many of its I/Os failed.
     pub(super) fn noting(
         &mut self,
         noted: fn(&mut FailedEvidence) -> &mut u64,
-        part: impl FnOnce(&mut Self) -> Result<(), Stop>,
-    ) -> Result<(), Stop> {
+        part: impl FnOnce(&mut Self) -> Result<(), ProbeStop>,
+    ) -> Result<(), ProbeStop> {
         let before = self.context.counts().failed();
         let ended = part(self);
         *noted(&mut self.into.failed_ios) += self.context.counts().failed() - before;
@@ -59,7 +59,7 @@ impl Bench<'_, '_, '_> {
 
     /// A random place for `bytes` that begins with an allocation unit.
     pub(super) fn place(&mut self, bytes: u64) -> u64 {
-        let (Cut { unit, origin, .. }, region) = (self.cut, self.context.region);
+        let (MarkAreas { unit, origin, .. }, region) = (self.cut, self.context.region);
         let first = (region.start - origin).div_ceil(unit);
         let last = (region.end() - origin - bytes) / unit;
         origin + (first + self.context.random.below(last.saturating_sub(first) + 1)) * unit
@@ -68,7 +68,7 @@ impl Bench<'_, '_, '_> {
 
 /// How the card is cut.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Cut {
+pub(super) struct MarkAreas {
     /// Allocation unit.
     pub(super) unit: u64,
     /// Range by which video classes are judged.
@@ -79,9 +79,13 @@ pub(super) struct Cut {
     pub(super) origin: u64,
 }
 
-impl Cut {
+impl MarkAreas {
     /// How the card is cut; `None` where there is no room for a single range.
-    pub(super) fn of(context: &Context<'_, '_>, options: &Options, into: &mut MarksMeasured) -> Option<Cut> {
+    pub(super) fn of(
+        context: &ProbeContext<'_, '_>,
+        options: &MarkOptions,
+        into: &mut MarksMeasured,
+    ) -> Option<MarkAreas> {
         let stated = options.unit.filter(|unit| *unit >= MIB / 64);
         let unit = stated.unwrap_or(USUAL_UNIT);
         into.au_bytes = unit;
@@ -101,13 +105,13 @@ impl Cut {
             ));
             return None;
         }
-        Some(Cut { unit, speed_unit, range, origin })
+        Some(MarkAreas { unit, speed_unit, range, origin })
     }
 }
 
 /// The capacity families, which differ in the unit of recording (Physical Layer Specification 4.13.1, 3.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Family {
+pub(super) enum CapacityFamily {
     /// Up to 2 GB.
     Standard,
     /// Up to 32 GB.
@@ -116,12 +120,12 @@ pub(super) enum Family {
     Extended,
 }
 
-impl Family {
-    pub(super) fn of(bytes: u64) -> Family {
+impl CapacityFamily {
+    pub(super) fn of(bytes: u64) -> CapacityFamily {
         match bytes {
-            b if b <= 2 * GIB => Family::Standard,
-            b if b <= 32 * GIB => Family::High,
-            _ => Family::Extended,
+            b if b <= 2 * GIB => CapacityFamily::Standard,
+            b if b <= 32 * GIB => CapacityFamily::High,
+            _ => CapacityFamily::Extended,
         }
     }
 }
@@ -129,7 +133,7 @@ impl Family {
 /// Extents as they were written: when each ended, in seconds since the first was submitted. What failed is not in it.
 pub(super) struct WriteRun {
     pub(super) start: u64,
-    pub(super) ends: Vec<(Extent, f64)>,
+    pub(super) ends: Vec<(CardExtent, f64)>,
 }
 
 impl WriteRun {
@@ -152,25 +156,25 @@ impl WriteRun {
     /// that takes as long as the first extent.
     pub(super) fn write(
         &mut self,
-        context: &mut Context<'_, '_>,
-        all: &mut impl Iterator<Item = Extent>,
-    ) -> Result<bool, Stop> {
+        context: &mut ProbeContext<'_, '_>,
+        all: &mut impl Iterator<Item = CardExtent>,
+    ) -> Result<bool, ProbeStop> {
         if self.ends.is_empty() && !self.first(context, all)? {
             return Ok(false);
         }
         // What the time cuts off says nothing, since only whole units count: a slow range must not take minutes.
         let (before, left) = (self.seconds(), context.seconds_left());
         context
-            .stream_for(Direction::Write, left, all, |extent, at| self.ends.push((extent, before + at)))?;
+            .stream_for(IoDirection::Write, left, all, |extent, at| self.ends.push((extent, before + at)))?;
         Ok(true)
     }
 
     /// The first extent by itself; false where there is no time for several that take as long.
     fn first(
         &mut self,
-        context: &mut Context<'_, '_>,
-        all: &mut impl Iterator<Item = Extent>,
-    ) -> Result<bool, Stop> {
+        context: &mut ProbeContext<'_, '_>,
+        all: &mut impl Iterator<Item = CardExtent>,
+    ) -> Result<bool, ProbeStop> {
         let Some(extent) = all.next().filter(|_| context.has_time(0.0)) else { return Ok(false) };
         let began = context.seconds();
         let time = context.write(extent)?;

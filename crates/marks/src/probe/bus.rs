@@ -2,8 +2,8 @@
 //! where reader and bus would have let it through. Modes and ceilings: docs/reference/sd.md#bus-modes,
 //! docs/reference/sd.md#marks.
 
-use cardscope_model::judged_mark::{Claim, ImpliedBus, MarksMeasured};
-use cardscope_model::units::Speed;
+use cardscope_model::judged_mark::{ImpliedBus, MarkClaim, MarksMeasured};
+use cardscope_model::units::SpeedMbS;
 use cardscope_sd::label::PrintedBus;
 use cardscope_sd::mark::Mark;
 
@@ -56,7 +56,7 @@ pub(super) fn implied(found: &MarksMeasured) -> Option<ImpliedBus> {
 }
 
 /// What the fastest bus carries that the claimed marks speak of; `None` where no mark is claimed.
-fn claimed_mb_s(claims: &[Claim]) -> Option<f64> {
+fn claimed_mb_s(claims: &[MarkClaim]) -> Option<f64> {
     let of = |mark: Mark| match mark.letter() {
         'C' => 25.0,
         'E' => 985.0,
@@ -77,8 +77,8 @@ pub(super) fn hides(found: &MarksMeasured, mark: Mark, demand_mb_s: f64) -> Opti
         let mode = mode.map_or(String::new(), |mode| format!(" ({mode})"));
         return Some(format!(
             "the bus{mode} carries at most {}, and {mark} needs {}",
-            Speed(carries),
-            Speed(demand_mb_s)
+            SpeedMbS(carries),
+            SpeedMbS(demand_mb_s)
         ));
     }
     if needs_uhs_ii(mark) && !speaks_uhs_ii(found) {
@@ -93,7 +93,7 @@ pub(super) fn hides(found: &MarksMeasured, mark: Mark, demand_mb_s: f64) -> Opti
     (read < ROOM * demand_mb_s).then(|| {
         format!(
             "reads reach only {}, so the reader or bus may be the limit; try a faster reader",
-            Speed(read)
+            SpeedMbS(read)
         )
     })
 }
@@ -150,7 +150,7 @@ mod tests {
     }
 
     fn reading(mb_s: f64, claims: &[&str]) -> MarksMeasured {
-        let claim = |text: &&str| Claim { mark: mark(text), by: ClaimedBy::Card };
+        let claim = |text: &&str| MarkClaim { mark: mark(text), by: ClaimedBy::Card };
         MarksMeasured {
             read_mb_s: Some(mb_s),
             claims: claims.iter().map(claim).collect(),

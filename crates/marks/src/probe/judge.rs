@@ -2,30 +2,35 @@
 //! then what follows from them: a promise that is broken, one that is smaller than the card, and a bus that is faster
 //! than the card says (docs/reference/reports.md#sd-card-round-up).
 
-use super::bench::Family;
+use super::bench::CapacityFamily;
 use super::bus;
-use super::margin::Facts;
-use super::options::Options;
+use super::margin::DemandFacts;
+use super::options::MarkOptions;
 use super::other_tests;
 use super::parts::parts;
-use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::judged_mark::{
-    ClaimedBy, Form, Highest, JudgedMark, MarksMeasured, Outcome, Part, deciding,
+    ClaimedBy, HighestMark, JudgedMark, MarkDemand, MarkOutcome, MarksMeasured, TestForm, deciding,
 };
-use cardscope_model::units::{Speed, decimals};
+use cardscope_model::units::{SpeedMbS, decimals};
 use cardscope_sd::mark::Mark;
 
 /// What is below its demand tells more than what could not be tested, and more time helps nobody whose bus hides the card.
-const WORST_FIRST: [Outcome; 5] =
-    [Outcome::Missed, Outcome::Borderline, Outcome::NotTestable, Outcome::NotTested, Outcome::Met];
+const WORST_FIRST: [MarkOutcome; 5] = [
+    MarkOutcome::Missed,
+    MarkOutcome::Borderline,
+    MarkOutcome::NotTestable,
+    MarkOutcome::NotTested,
+    MarkOutcome::Met,
+];
 
 const LETTERS: [char; 5] = ['C', 'U', 'V', 'A', 'E'];
 
 /// Judges every mark that is claimed or whose letter this host can test at all.
-pub(super) fn all(into: &mut MarksMeasured, options: &Options, card_bytes: u64) {
-    let family = Family::of(card_bytes);
+pub(super) fn all(into: &mut MarksMeasured, options: &MarkOptions, card_bytes: u64) {
+    let family = CapacityFamily::of(card_bytes);
     into.implied_bus = bus::implied(into);
-    let facts = Facts { found: into, family, in_file: !options.card_addresses };
+    let facts = DemandFacts { found: into, family, in_file: !options.card_addresses };
     let mut judged = Vec::new();
     for mark in Mark::all() {
         if mark.letter() != 'E' || into.bus.pcie || options.claims('E') {
@@ -39,13 +44,13 @@ pub(super) fn all(into: &mut MarksMeasured, options: &Options, card_bytes: u64) 
     into.findings = findings(into);
 }
 
-fn one(mark: Mark, facts: &Facts<'_>, options: &Options) -> JudgedMark {
+fn one(mark: Mark, facts: &DemandFacts<'_>, options: &MarkOptions) -> JudgedMark {
     let parts = parts(mark, facts);
     let lacking = bus::lacks(facts.found, mark);
     let part = WORST_FIRST.into_iter().find_map(|outcome| deciding(&parts, outcome));
     let outcome = match (&lacking, part) {
-        (Some(_), _) => Outcome::NotTestable,
-        (None, part) => part.map_or(Outcome::NotTested, |part| part.outcome),
+        (Some(_), _) => MarkOutcome::NotTestable,
+        (None, part) => part.map_or(MarkOutcome::NotTested, |part| part.outcome),
     };
     let judged = JudgedMark {
         mark,
@@ -53,7 +58,7 @@ fn one(mark: Mark, facts: &Facts<'_>, options: &Options) -> JudgedMark {
         outcome,
         because: lacking.or_else(|| part.map(words)).unwrap_or_default(),
         margin: part.and_then(|part| part.margin),
-        borderline: outcome != Outcome::NotTestable && part.is_some_and(|part| part.borderline),
+        borderline: outcome != MarkOutcome::NotTestable && part.is_some_and(|part| part.borderline),
         confidence: confidence(outcome, &parts),
         parts,
     };
@@ -63,8 +68,8 @@ fn one(mark: Mark, facts: &Facts<'_>, options: &Options) -> JudgedMark {
 /// I/Os that failed have no time, and cost some: what they touch neither meets a mark nor misses it.
 fn doubt(judged: JudgedMark, failed: u64) -> JudgedMark {
     let outcome = match judged.outcome {
-        Outcome::Met => Outcome::NotTested,
-        Outcome::Missed => Outcome::Borderline,
+        MarkOutcome::Met => MarkOutcome::NotTested,
+        MarkOutcome::Missed => MarkOutcome::Borderline,
         _ => return judged,
     };
     if failed == 0 {
@@ -72,35 +77,37 @@ fn doubt(judged: JudgedMark, failed: u64) -> JudgedMark {
     }
     let ios = if failed == 1 { "1 I/O".to_owned() } else { format!("{failed} I/Os") };
     let because = format!("{ios} failed while it was measured ({})", judged.because);
-    JudgedMark { outcome, because, borderline: outcome == Outcome::Borderline, confidence: 0.0, ..judged }
+    JudgedMark { outcome, because, borderline: outcome == MarkOutcome::Borderline, confidence: 0.0, ..judged }
 }
 
-fn words(part: &Part) -> String {
+fn words(part: &MarkDemand) -> String {
     match (part.figure(), part.outcome, &part.because) {
-        (Some(figure), Outcome::NotTested | Outcome::NotTestable, Some(why)) => format!("{why} ({figure})"),
-        (Some(figure), Outcome::Borderline, Some(why)) => format!("{figure}; {why}"),
+        (Some(figure), MarkOutcome::NotTested | MarkOutcome::NotTestable, Some(why)) => {
+            format!("{why} ({figure})")
+        }
+        (Some(figure), MarkOutcome::Borderline, Some(why)) => format!("{figure}; {why}"),
         (Some(figure), ..) => figure,
         (None, _, why) => format!("{}: {}", part.what, why.as_deref().unwrap_or("not measured")),
     }
 }
 
-fn confidence(outcome: Outcome, parts: &[Part]) -> f64 {
-    let of = |wanted: Outcome| parts.iter().filter(move |p| p.outcome == wanted).map(|p| p.confidence);
+fn confidence(outcome: MarkOutcome, parts: &[MarkDemand]) -> f64 {
+    let of = |wanted: MarkOutcome| parts.iter().filter(move |p| p.outcome == wanted).map(|p| p.confidence);
     match outcome {
-        Outcome::Met => of(Outcome::Met).fold(1.0, f64::min),
-        Outcome::Missed => of(Outcome::Missed).fold(0.0, f64::max),
-        Outcome::Borderline => of(Outcome::Borderline).fold(0.0, f64::max),
-        Outcome::NotTested | Outcome::NotTestable => 0.0,
+        MarkOutcome::Met => of(MarkOutcome::Met).fold(1.0, f64::min),
+        MarkOutcome::Missed => of(MarkOutcome::Missed).fold(0.0, f64::max),
+        MarkOutcome::Borderline => of(MarkOutcome::Borderline).fold(0.0, f64::max),
+        MarkOutcome::NotTested | MarkOutcome::NotTestable => 0.0,
     }
 }
 
 /// A mark that is met includes the lower ones of its letter, whatever their own recording unit showed.
 fn imply(judged: &mut [JudgedMark]) {
-    let met: Vec<Mark> = judged.iter().filter(|j| j.outcome == Outcome::Met).map(|j| j.mark).collect();
-    for lower in judged.iter_mut().filter(|j| j.outcome != Outcome::Met) {
+    let met: Vec<Mark> = judged.iter().filter(|j| j.outcome == MarkOutcome::Met).map(|j| j.mark).collect();
+    for lower in judged.iter_mut().filter(|j| j.outcome != MarkOutcome::Met) {
         let higher = met.iter().find(|mark| mark.implied().any(|implied| implied == lower.mark));
         if let Some(higher) = higher {
-            lower.outcome = Outcome::Met;
+            lower.outcome = MarkOutcome::Met;
             lower.borderline = false;
             lower.because = format!("met by {higher}, which includes it");
             lower.confidence = 0.9;
@@ -108,17 +115,19 @@ fn imply(judged: &mut [JudgedMark]) {
     }
 }
 
-fn highest(letter: char, judged: &[JudgedMark]) -> Option<Highest> {
+fn highest(letter: char, judged: &[JudgedMark]) -> Option<HighestMark> {
     let mut of: Vec<&JudgedMark> = judged.iter().filter(|j| j.mark.letter() == letter).collect();
     of.sort_by_key(|j| j.mark.number());
-    let met = of.iter().rposition(|j| j.outcome == Outcome::Met);
+    let met = of.iter().rposition(|j| j.outcome == MarkOutcome::Met);
     let next = of.get(met.map_or(0, |i| i + 1));
     let remark = next.map_or_else(String::new, |next| match next.outcome {
-        Outcome::NotTested | Outcome::NotTestable => format!("{} not tested: {}", next.mark, next.because),
-        Outcome::Borderline => format!("{} borderline: {}", next.mark, next.because),
+        MarkOutcome::NotTested | MarkOutcome::NotTestable => {
+            format!("{} not tested: {}", next.mark, next.because)
+        }
+        MarkOutcome::Borderline => format!("{} borderline: {}", next.mark, next.because),
         _ => format!("{} missed: {}", next.mark, next.because),
     });
-    (!of.is_empty()).then(|| Highest { letter, mark: met.map(|i| of[i].mark), remark })
+    (!of.is_empty()).then(|| HighestMark { letter, mark: met.map(|i| of[i].mark), remark })
 }
 
 fn findings(found: &MarksMeasured) -> Vec<Finding> {
@@ -133,19 +142,25 @@ fn of_claim(judged: &JudgedMark, found: &MarksMeasured) -> Option<Finding> {
     let verdict = |what: &str| format!("{mark} (from {by}) is {what} {}.", judged.because);
     let finding = |claim, weight, what| Finding::new(claim, weight, judged.confidence, verdict(what));
     let finding = match judged.outcome {
-        Outcome::Met => return None,
-        Outcome::NotTested => Finding::new("mark-not-tested", Weight::Note, 0.9, verdict("not tested:")),
-        Outcome::NotTestable => {
-            Finding::new("mark-not-testable", Weight::Note, 0.9, verdict("not testable here:"))
+        MarkOutcome::Met => return None,
+        MarkOutcome::NotTested => {
+            Finding::new("mark-not-tested", FindingWeight::Note, 0.9, verdict("not tested:"))
         }
-        Outcome::Borderline => finding("mark-borderline", Weight::Hint, "borderline:").advise(nearer(found)),
-        Outcome::Missed => finding("mark-missed", Weight::Bad, "missed:").advise(match found.bus.reader {
-            true => "Try another reader: a slow reader misses the same marks.",
-            false if found.form == Form::Short => {
-                "Return the card: no difference to the specification's test explains so much."
-            }
-            false => "Return the card: it does not meet its label.",
-        }),
+        MarkOutcome::NotTestable => {
+            Finding::new("mark-not-testable", FindingWeight::Note, 0.9, verdict("not testable here:"))
+        }
+        MarkOutcome::Borderline => {
+            finding("mark-borderline", FindingWeight::Hint, "borderline:").advise(nearer(found))
+        }
+        MarkOutcome::Missed => {
+            finding("mark-missed", FindingWeight::Bad, "missed:").advise(match found.bus.reader {
+                true => "Try another reader: a slow reader misses the same marks.",
+                false if found.form == TestForm::Short => {
+                    "Return the card: no difference to the specification's test explains so much."
+                }
+                false => "Return the card: it does not meet its label.",
+            })
+        }
     };
     let other = found.other_tests.iter().find(|test| test.mark == mark);
     let finding = other.into_iter().fold(finding, |finding, test| {
@@ -165,9 +180,9 @@ fn of_claim(judged: &JudgedMark, found: &MarksMeasured) -> Option<Finding> {
 /// What comes nearer to the specification's own test.
 fn nearer(found: &MarksMeasured) -> &'static str {
     match (found.bus.reader, found.form) {
-        (true, Form::Specification) => "Test it again in another reader or an SD slot.",
+        (true, TestForm::Specification) => "Test it again in another reader or an SD slot.",
         (true, _) => "Test it again with `cardscope check --marks --erase`, in another reader or an SD slot.",
-        (false, Form::Specification) => "Another run may end on the other side.",
+        (false, TestForm::Specification) => "Another run may end on the other side.",
         (false, _) => {
             "Test it again with `cardscope check --marks --erase`, in the conditions of the specification."
         }
@@ -201,7 +216,7 @@ fn undersold(found: &MarksMeasured) -> Option<Finding> {
     let names: Vec<String> = more.iter().map(|(would, _)| would.to_string()).collect();
     let names = names.join(" and ");
     let verdict = format!("The card meets {names}, beyond its own claims.");
-    let finding = Finding::new("mark-undersold", Weight::Note, 0.8, verdict);
+    let finding = Finding::new("mark-undersold", FindingWeight::Note, 0.8, verdict);
     Some(more.iter().fold(finding, |finding, (would, claims)| {
         let claims = claims.map_or("no such class".to_owned(), |claims| claims.to_string());
         finding.because(&format!("measured {would}"), format!("claims {claims}"))
@@ -218,10 +233,10 @@ fn fast_bus(found: &MarksMeasured) -> Option<Finding> {
     let (uses, claims, mb_s) = (&bus.family, marks.join(" "), bus.mb_s);
     let verdict = format!(
         "The card uses {uses}, although it claims only {claims}: {} exceeds High Speed (25 MB/s).",
-        Speed(mb_s)
+        SpeedMbS(mb_s)
     );
-    let finding = Finding::new("bus-mode-implied", Weight::Note, 0.9, verdict)
-        .because("fastest speed", Speed(mb_s))
-        .because("slowest mode that carries it", format!("{}, {}", bus.mode, Speed(bus.ceiling_mb_s)));
+    let finding = Finding::new("bus-mode-implied", FindingWeight::Note, 0.9, verdict)
+        .because("fastest speed", SpeedMbS(mb_s))
+        .because("slowest mode that carries it", format!("{}, {}", bus.mode, SpeedMbS(bus.ceiling_mb_s)));
     Some(finding)
 }

@@ -2,8 +2,8 @@
 //! and what its method may cost where it is not the specification's (docs/reference/sd.md#marks). In between a mark is
 //! borderline.
 
-use super::bench::Family;
-use cardscope_model::judged_mark::{Form, MarksMeasured};
+use super::bench::CapacityFamily;
+use cardscope_model::judged_mark::{MarksMeasured, TestForm};
 use cardscope_model::statistics::median;
 use cardscope_statistics::estimate::t95;
 use cardscope_statistics::robust::deviation;
@@ -38,16 +38,16 @@ const SMALL: f64 = 0.5;
 const INDIRECT: f64 = 0.5;
 
 /// Facts that the demands of a mark are judged from.
-pub(super) struct Facts<'a> {
+pub(super) struct DemandFacts<'a> {
     pub(super) found: &'a MarksMeasured,
-    pub(super) family: Family,
+    pub(super) family: CapacityFamily,
     /// True where a file system stood between host and card.
     pub(super) in_file: bool,
 }
 
 /// How a figure was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Method {
+pub(super) enum FigureMethod {
     /// Writing in order, or reading with a queue.
     InOrder,
     /// Random reads, single ones included.
@@ -63,24 +63,26 @@ pub(super) enum Method {
     Longest,
 }
 
-impl Method {
+impl FigureMethod {
     /// The share of a figure that the method may have cost, and what differs, with what to do about it.
-    pub(super) fn may_cost(self, facts: &Facts<'_>) -> (f64, String) {
-        let specified = facts.found.form == Form::Specification;
+    pub(super) fn may_cost(self, facts: &DemandFacts<'_>) -> (f64, String) {
+        let specified = facts.found.form == TestForm::Specification;
         let (own, why) = match self {
-            Method::InOrder if specified => (IN_ORDER_ERASED, "runs on the same card differ by so much"),
-            Method::InOrder => (IN_ORDER, "the specification prepares the allocation units first"),
-            Method::RandomRead | Method::RandomWrite { .. } if specified => {
+            FigureMethod::InOrder if specified => {
+                (IN_ORDER_ERASED, "runs on the same card differ by so much")
+            }
+            FigureMethod::InOrder => (IN_ORDER, "the specification prepares the allocation units first"),
+            FigureMethod::RandomRead | FigureMethod::RandomWrite { .. } if specified => {
                 (0.0, "reader and host take a part of each I/O")
             }
-            Method::RandomRead | Method::RandomWrite { preconditioned: true } => {
+            FigureMethod::RandomRead | FigureMethod::RandomWrite { preconditioned: true } => {
                 (RANDOM, "the specification tests ten minutes on a card filled to 75 %")
             }
-            Method::RandomWrite { .. } => {
+            FigureMethod::RandomWrite { .. } => {
                 (RANDOM, "the specification writes the area first, as `check --erase` does")
             }
-            Method::SmallWrites => (SMALL, "background activity on the host"),
-            Method::Longest => (
+            FigureMethod::SmallWrites => (SMALL, "background activity on the host"),
+            FigureMethod::Longest => (
                 f64::INFINITY,
                 "it is one slow I/O, possibly background activity on the \
                 host",

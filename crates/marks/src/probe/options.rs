@@ -1,19 +1,19 @@
 //! How marks are judged.
 
 use cardscope_model::identity::Identity;
-use cardscope_model::judged_mark::{BusFacts, Claim, ClaimedBy, Form, claims};
+use cardscope_model::judged_mark::{BusFacts, ClaimedBy, MarkClaim, TestForm, claims};
 use cardscope_model::units::MIB;
-use cardscope_probing::context::Limits;
-use cardscope_sd::label::Label;
+use cardscope_probing::context::ProbeLimits;
+use cardscope_sd::label::CardLabel;
 
 /// The specification's test area (RPTU), taken as MiB.
 pub const TEST_AREA: u64 = 256 * MIB;
 
 /// How marks are judged.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct MarkOptions {
     /// What may be used and spent.
-    pub limits: Limits,
+    pub limits: ProbeLimits,
     /// True where offsets are the card's own addresses; in a file they are the file system's, and where its allocation
     /// units begin is not known.
     pub card_addresses: bool,
@@ -24,7 +24,7 @@ pub struct Options {
     /// Speed unit of the video classes in bytes, where the card states one.
     pub speed_unit: Option<u64>,
     /// Marks that somebody claims.
-    pub claimed: Vec<Claim>,
+    pub claimed: Vec<MarkClaim>,
     /// The way between host and card.
     pub bus: BusFacts,
     /// Speed of the card's own copying as its SSR states it (PERFORMANCE_MOVE), in MB/s.
@@ -34,22 +34,22 @@ pub struct Options {
     /// How near to the specification's method it may come. Where content may go, its volumes are written: 1 GiB of
     /// sustained writing, 256 MiB in order before random writes are timed, small writes at the start of the card, where a
     /// file system has its tables.
-    pub form: Form,
+    pub form: TestForm,
     /// Spans of random I/O in bytes besides the whole card; the test area of 256 MiB decides.
     pub spans: Vec<u64>,
 }
 
-impl Options {
+impl MarkOptions {
     /// What follows from a card's identity and its label; the rest as it is usual.
     pub fn of(
-        limits: Limits,
+        limits: ProbeLimits,
         identity: Option<&Identity>,
-        label: Option<&Label>,
+        label: Option<&CardLabel>,
         ceiling_mb_s: Option<f64>,
     ) -> Self {
         let ssr = identity.and_then(|i| i.ssr.as_ref()).filter(|ssr| ssr.blank.is_none());
         let unit = identity.and_then(Identity::allocation_unit);
-        Options {
+        MarkOptions {
             limits,
             card_addresses: true,
             unit: unit.as_ref().map(|unit| unit.bytes),
@@ -63,14 +63,14 @@ impl Options {
                 .filter(|m| (1..255).contains(m))
                 .map(f64::from),
             after_cache_mb_s: None,
-            form: Form::Short,
+            form: TestForm::Short,
             spans: vec![64 * MIB, TEST_AREA],
         }
     }
 
     /// Whether content may go, so that more than a little may be written.
     pub(super) fn thorough(&self) -> bool {
-        self.form != Form::Short
+        self.form != TestForm::Short
     }
 
     /// Whether somebody claims a mark of this letter.

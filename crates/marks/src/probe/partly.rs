@@ -3,9 +3,9 @@
 //! Specification 4.13.1.3). What is found is for information and no part of a mark: a host sees what such writes cost and
 //! not why, and a genuine card that states 5 MB/s shows 0.7 (`sandisk-su04g`), since gaps cost it more than moving does.
 
-use super::bench::{Bench, DEPTH, Family, WriteRun};
+use super::bench::{CapacityFamily, DEPTH, MarkTester, WriteRun};
 use super::sequential::worst_unit;
-use cardscope_engine::card::{Extent, Stop};
+use cardscope_engine::card::{CardExtent, ProbeStop};
 use cardscope_model::judged_mark::PartlyUsed;
 use cardscope_model::units::mb_per_s;
 
@@ -33,11 +33,11 @@ fn move_speed(write_mb_s: f64, half_mb_s: f64) -> Option<f64> {
     (rest > SHOWS / write_mb_s).then(|| 1.0 / rest)
 }
 
-impl Bench<'_, '_, '_> {
+impl MarkTester<'_, '_, '_> {
     /// Writes to units of which half is in use, where classes may be recorded to such.
-    pub(super) fn write_partly_used(&mut self) -> Result<(), Stop> {
+    pub(super) fn write_partly_used(&mut self) -> Result<(), ProbeStop> {
         // Larger cards are recorded to free units only.
-        if self.family == Family::Extended {
+        if self.family == CapacityFamily::Extended {
             return Ok(());
         }
         // The recording unit of the classes that may use such units is the last one that was written with.
@@ -65,7 +65,7 @@ impl Bench<'_, '_, '_> {
 
     /// Writes every second recording unit of some allocation units, and begins another one, so that what is half done has
     /// to be tidied up; MB/s of what was written. `None` where not all of it could be written.
-    fn write_half(&mut self, io: u32, write_mb_s: f64) -> Result<Option<f64>, Stop> {
+    fn write_half(&mut self, io: u32, write_mb_s: f64) -> Result<Option<f64>, ProbeStop> {
         let seconds = SLOWER * self.cut.unit as f64 / 1e6 / write_mb_s;
         if !self.context.may_write(2 * UNITS * self.cut.unit) || !self.context.has_time(seconds) {
             return Ok(None);
@@ -84,13 +84,13 @@ impl Bench<'_, '_, '_> {
 
     /// Every second recording unit of some allocation units, and the first of one more: it makes the card close the one
     /// before.
-    fn halves(&mut self, io: u32) -> Vec<Extent> {
+    fn halves(&mut self, io: u32) -> Vec<CardExtent> {
         let (io_bytes, unit) = (u64::from(io), self.cut.unit);
         let mut all = Vec::new();
         for n in 0..=UNITS {
             let start = self.place(unit);
             let count = if n < UNITS { unit / io_bytes } else { 1 };
-            all.extend((0..count).step_by(2).map(|n| Extent { offset: start + n * io_bytes, len: io }));
+            all.extend((0..count).step_by(2).map(|n| CardExtent { offset: start + n * io_bytes, len: io }));
         }
         all
     }

@@ -1,11 +1,13 @@
 //! The demands of a mark, each with the figure that was measured for it.
 
-use super::bench::Family;
+use super::bench::CapacityFamily;
 use super::bus;
-use super::margin::{Facts, Method, lowest_at_best, mean_at_best, without_rig};
+use super::margin::{DemandFacts, FigureMethod, lowest_at_best, mean_at_best, without_rig};
 use super::random::{decides, worth_a_queue};
 use super::sequential::{LARGE, recording_units, worst_unit};
-use cardscope_model::judged_mark::{Form, MarksMeasured, Outcome, Part, RandomRate, SequentialWrite};
+use cardscope_model::judged_mark::{
+    MarkDemand, MarkOutcome, MarksMeasured, RandomRate, SequentialWrite, TestForm,
+};
 use cardscope_model::units::{KIB, MIB};
 use cardscope_sd::mark::Mark;
 use cardscope_statistics::sprt;
@@ -36,7 +38,7 @@ const HOST_SHARE: f64 = 0.5;
 const SUSTAINED: u64 = 1024 * MIB;
 
 /// The demands of a mark.
-pub(super) fn parts(mark: Mark, facts: &Facts<'_>) -> Vec<Part> {
+pub(super) fn parts(mark: Mark, facts: &DemandFacts<'_>) -> Vec<MarkDemand> {
     match mark.letter() {
         'A' => application(mark, facts),
         'E' => express(mark, facts),
@@ -44,7 +46,7 @@ pub(super) fn parts(mark: Mark, facts: &Facts<'_>) -> Vec<Part> {
     }
 }
 
-fn class(mark: Mark, facts: &Facts<'_>) -> Vec<Part> {
+fn class(mark: Mark, facts: &DemandFacts<'_>) -> Vec<MarkDemand> {
     let found = facts.found;
     let demand = mark.demand().write_mb_s;
     let io = recording_unit(mark, facts.family);
@@ -60,7 +62,7 @@ fn class(mark: Mark, facts: &Facts<'_>) -> Vec<Part> {
     parts
 }
 
-fn recording_unit(mark: Mark, family: Family) -> u32 {
+fn recording_unit(mark: Mark, family: CapacityFamily) -> u32 {
     let (c4, c6) = recording_units(family);
     match (mark.letter(), mark.number()) {
         ('C', 2 | 4) => c4,
@@ -70,7 +72,7 @@ fn recording_unit(mark: Mark, family: Family) -> u32 {
 }
 
 /// The worst range of writing in order: of 4 MiB for C and U, of a speed unit for V.
-fn in_order(mark: Mark, facts: &Facts<'_>, w: &SequentialWrite) -> Part {
+fn in_order(mark: Mark, facts: &DemandFacts<'_>, w: &SequentialWrite) -> MarkDemand {
     let found = facts.found;
     let demand = mark.demand().write_mb_s;
     let video = mark.letter() == 'V' && !w.speed_units_mb_s.is_empty();
@@ -87,7 +89,7 @@ fn in_order(mark: Mark, facts: &Facts<'_>, w: &SequentialWrite) -> Part {
     part.confidence = sure(part.outcome, of_unit);
     let io = w.io_bytes as f64 / 1e6;
     let at_best = io * without_rig(lowest_at_best(&speeds, worst) / io, found.null_command_s);
-    doubt(&mut part, at_best, Method::InOrder, facts);
+    doubt(&mut part, at_best, FigureMethod::InOrder, facts);
     hidden(&mut part, untestable(bus::hides(found, mark, demand)));
     part
 }
@@ -101,45 +103,45 @@ fn tidy(bytes: u64) -> String {
     }
 }
 
-fn after_cache(mark: Mark, facts: &Facts<'_>) -> Option<Part> {
+fn after_cache(mark: Mark, facts: &DemandFacts<'_>) -> Option<MarkDemand> {
     let found = facts.found;
     let speed = found.after_cache_mb_s?;
     let demand = mark.demand().write_mb_s;
     let mut part =
         at_least("writing in order behind the card's cache".to_owned(), demand, speed, "MB/s", CLOSE_SPEED);
-    doubt(&mut part, lowest_at_best(&[speed], speed), Method::InOrder, facts);
+    doubt(&mut part, lowest_at_best(&[speed], speed), FigureMethod::InOrder, facts);
     hidden(&mut part, untestable(bus::hides(found, mark, demand)));
     Some(part)
 }
 
 /// Rounds of small writes count where they went where a file system makes them: many cards treat their start better.
-fn small_writes(mark: Mark, facts: &Facts<'_>) -> Vec<Part> {
+fn small_writes(mark: Mark, facts: &DemandFacts<'_>) -> Vec<MarkDemand> {
     let small = facts.found.small_writes.as_ref().filter(|small| small.at_start);
     let Some(small) = small else { return Vec::new() };
-    let of = |what: &str, limit: f64, measured: f64, method: Method| {
+    let of = |what: &str, limit: f64, measured: f64, method: FigureMethod| {
         let what = format!("{what} of a file system's small writes");
         let mut part = at_most(what, limit, measured * 1e3, "ms");
         doubt(&mut part, measured * 1e3, method, facts);
         part
     };
-    let mut parts = vec![of("average", SMALL_AVERAGE_MS, small.worst_average_s, Method::SmallWrites)];
+    let mut parts = vec![of("average", SMALL_AVERAGE_MS, small.worst_average_s, FigureMethod::SmallWrites)];
     if mark.letter() != 'U' {
-        parts.push(of("longest round", SMALL_LONGEST_MS, small.longest_s, Method::Longest));
+        parts.push(of("longest round", SMALL_LONGEST_MS, small.longest_s, FigureMethod::Longest));
     }
     parts
 }
 
 /// One read of 4 KiB: the median, since a host has slow moments of its own.
-fn single_read(mark: Mark, facts: &Facts<'_>) -> Option<Part> {
+fn single_read(mark: Mark, facts: &DemandFacts<'_>) -> Option<MarkDemand> {
     let (median, _) = facts.found.read_4k_s?;
-    let limit = if facts.family == Family::Extended || mark.letter() != 'C' { 20.0 } else { 12.0 };
+    let limit = if facts.family == CapacityFamily::Extended || mark.letter() != 'C' { 20.0 } else { 12.0 };
     let mut part = at_most("single read of 4 KiB, median".to_owned(), limit, median * 1e3, "ms");
     let at_best = median - facts.found.null_command_s.unwrap_or_default();
-    doubt(&mut part, at_best * 1e3, Method::RandomRead, facts);
+    doubt(&mut part, at_best * 1e3, FigureMethod::RandomRead, facts);
     Some(part)
 }
 
-fn application(mark: Mark, facts: &Facts<'_>) -> Vec<Part> {
+fn application(mark: Mark, facts: &DemandFacts<'_>) -> Vec<MarkDemand> {
     let demand = mark.demand();
     let mut parts = vec![sustained(mark, facts)];
     for (write, least) in [(false, demand.random_read_iops), (true, demand.random_write_iops)] {
@@ -149,7 +151,7 @@ fn application(mark: Mark, facts: &Facts<'_>) -> Vec<Part> {
     parts
 }
 
-fn sustained(mark: Mark, facts: &Facts<'_>) -> Part {
+fn sustained(mark: Mark, facts: &DemandFacts<'_>) -> MarkDemand {
     let found = facts.found;
     let demand = mark.demand().write_mb_s;
     let first = found.writing.first().map(|w| {
@@ -163,7 +165,7 @@ fn sustained(mark: Mark, facts: &Facts<'_>) -> Part {
         return missing("sustained writing", demand, "MB/s", NO_TIME_IN_ORDER);
     };
     let mut part = at_least(what, demand, mb_s, "MB/s", CLOSE_SPEED);
-    doubt(&mut part, mean_at_best(&units, mb_s), Method::InOrder, facts);
+    doubt(&mut part, mean_at_best(&units, mb_s), FigureMethod::InOrder, facts);
     hidden(&mut part, untestable(bus::hides(found, mark, demand)));
     if part.because.is_none() && bytes < SUSTAINED {
         part.because = Some("the specification writes 1 GiB, as `check --erase` does".to_owned());
@@ -172,7 +174,7 @@ fn sustained(mark: Mark, facts: &Facts<'_>) -> Part {
 }
 
 /// Random I/O in the test area: with the queue for A2 where the host uses it, one at a time otherwise.
-fn random(mark: Mark, facts: &Facts<'_>, write: bool, least: f64) -> Part {
+fn random(mark: Mark, facts: &DemandFacts<'_>, write: bool, least: f64) -> MarkDemand {
     let found = facts.found;
     let what = if write { "random 4 KiB writes" } else { "random 4 KiB reads" };
     let queued = deciding(found, write, true).filter(|_| mark.number() >= 2);
@@ -182,7 +184,7 @@ fn random(mark: Mark, facts: &Facts<'_>, write: bool, least: f64) -> Part {
     let depth = rate.depth;
     let what = format!("{what} over {} MiB, queue depth {depth}", rate.span_bytes / MIB);
     // The mean of ten minutes is what the specification asks for, and no sample of it.
-    let specified = found.form == Form::Specification;
+    let specified = found.form == TestForm::Specification;
     let mut part = at_least(what, least, rate.iops, "IOPS", if specified { 0.0 } else { CLOSE_RATE });
     part.without_queue = single.filter(|_| depth > 1).map(|alone| alone.iops);
     part.confidence = sure(part.outcome, sprt::rate(&rate.slices_iops, least).null_probability());
@@ -192,8 +194,8 @@ fn random(mark: Mark, facts: &Facts<'_>, write: bool, least: f64) -> Part {
     let mean = if specified { rate.iops } else { mean_at_best(&rate.slices_iops, rate.iops) };
     let at_best = without_rig(mean, null);
     let method = match write {
-        true => Method::RandomWrite { preconditioned: rate.preconditioned },
-        false => Method::RandomRead,
+        true => FigureMethod::RandomWrite { preconditioned: rate.preconditioned },
+        false => FigureMethod::RandomRead,
     };
     doubt(&mut part, at_best, method, facts);
     hidden(&mut part, why);
@@ -218,7 +220,7 @@ fn queue_unused(mark: Mark, found: &MarksMeasured, tried: bool) -> Option<Unjudg
     }
     if !tried {
         let why = format!("not measured with the card's queue: {}", untried(found));
-        return Some((Outcome::NotTested, why));
+        return Some((MarkOutcome::NotTested, why));
     }
     let Some(gain) = queue_gain(found) else {
         return untestable(Some("it is unknown whether this host uses the card's command queue".to_owned()));
@@ -256,7 +258,7 @@ fn host_is_slow(found: &MarksMeasured, least: f64) -> Option<String> {
 }
 
 fn conditions(found: &MarksMeasured, rate: &RandomRate) -> Option<String> {
-    if found.form == Form::Specification {
+    if found.form == TestForm::Specification {
         return None;
     }
     let area = match (rate.preconditioned, rate.write) {
@@ -267,7 +269,7 @@ fn conditions(found: &MarksMeasured, rate: &RandomRate) -> Option<String> {
     Some(format!("in {area}, on a card that was not filled to 75 % before"))
 }
 
-fn express(mark: Mark, facts: &Facts<'_>) -> Vec<Part> {
+fn express(mark: Mark, facts: &DemandFacts<'_>) -> Vec<MarkDemand> {
     let found = facts.found;
     let demand = mark.demand();
     let mut parts = Vec::new();
@@ -276,36 +278,42 @@ fn express(mark: Mark, facts: &Facts<'_>) -> Vec<Part> {
     {
         let (Some(least), what) = (least, if write { "writing" } else { "reading" }) else { continue };
         let Some(stream) = found.streams.iter().find(|s| s.write == write) else {
-            let why = if write && found.form == Form::Short { NEEDS_ERASE } else { "it was not measured" };
+            let why =
+                if write && found.form == TestForm::Short { NEEDS_ERASE } else { "it was not measured" };
             parts.push(missing(&format!("{what}, worst 600 MB"), least, "MB/s", why));
             continue;
         };
         let title = format!("{what} with a full queue, worst 600 MB of {}", stream.bytes / 1_000_000);
         let mut part = at_least(title, least, stream.worst_mb_s, "MB/s", CLOSE_SPEED);
-        doubt(&mut part, lowest_at_best(&[stream.worst_mb_s], stream.worst_mb_s), Method::InOrder, facts);
+        doubt(
+            &mut part,
+            lowest_at_best(&[stream.worst_mb_s], stream.worst_mb_s),
+            FigureMethod::InOrder,
+            facts,
+        );
         hidden(&mut part, untestable(bus::hides(found, mark, least)));
         parts.push(part);
         let title = format!("longest time between two completions of {what}");
         let mut part = at_most(title, longest, stream.longest_s * 1e3, "ms");
-        doubt(&mut part, stream.longest_s * 1e3, Method::Longest, facts);
+        doubt(&mut part, stream.longest_s * 1e3, FigureMethod::Longest, facts);
         parts.push(part);
     }
     parts.extend(after_cache(mark, facts));
     parts
 }
 
-fn at_least(what: String, demanded: f64, measured: f64, unit: &str, close: f64) -> Part {
+fn at_least(what: String, demanded: f64, measured: f64, unit: &str, close: f64) -> MarkDemand {
     part(what, demanded, measured, unit, measured / demanded - 1.0, close)
 }
 
-fn at_most(what: String, demanded: f64, measured: f64, unit: &str) -> Part {
+fn at_most(what: String, demanded: f64, measured: f64, unit: &str) -> MarkDemand {
     part(what, demanded, measured, unit, 1.0 - measured / demanded, CLOSE_RATE)
 }
 
-fn part(what: String, demanded: f64, measured: f64, unit: &str, margin: f64, close: f64) -> Part {
-    let outcome = if margin >= 0.0 { Outcome::Met } else { Outcome::Missed };
+fn part(what: String, demanded: f64, measured: f64, unit: &str, margin: f64, close: f64) -> MarkDemand {
+    let outcome = if margin >= 0.0 { MarkOutcome::Met } else { MarkOutcome::Missed };
     let borderline = margin.abs() < close;
-    Part {
+    MarkDemand {
         what,
         demanded,
         measured: Some(measured),
@@ -314,24 +322,24 @@ fn part(what: String, demanded: f64, measured: f64, unit: &str, margin: f64, clo
         margin: Some(margin),
         borderline,
         confidence: if borderline { 0.7 } else { SURE },
-        ..Part::default()
+        ..MarkDemand::default()
     }
 }
 
-fn missing(what: &str, demanded: f64, unit: &str, because: &str) -> Part {
-    Part {
+fn missing(what: &str, demanded: f64, unit: &str, because: &str) -> MarkDemand {
+    MarkDemand {
         what: what.to_owned(),
         demanded,
         unit: unit.to_owned(),
         because: Some(because.to_owned()),
-        ..Part::default()
+        ..MarkDemand::default()
     }
 }
 
 /// A demand that is missed by no more than the measurement or its method may have cost is borderline. `at_best` is what
 /// the measurement allows, before its method is thought of.
-fn doubt(part: &mut Part, at_best: f64, method: Method, facts: &Facts<'_>) {
-    if part.outcome != Outcome::Missed {
+fn doubt(part: &mut MarkDemand, at_best: f64, method: FigureMethod, facts: &DemandFacts<'_>) {
+    if part.outcome != MarkOutcome::Missed {
         return;
     }
     let (cost, why) = method.may_cost(facts);
@@ -341,7 +349,7 @@ fn doubt(part: &mut Part, at_best: f64, method: Method, facts: &Facts<'_>) {
     };
     part.at_best = Some(at_best).filter(|at_best| at_best.is_finite());
     if enough {
-        part.outcome = Outcome::Borderline;
+        part.outcome = MarkOutcome::Borderline;
         part.borderline = true;
         part.confidence = EVEN;
         part.because = Some(why);
@@ -349,23 +357,23 @@ fn doubt(part: &mut Part, at_best: f64, method: Method, facts: &Facts<'_>) {
 }
 
 /// What became of a demand that could not be judged, and why.
-type Unjudged = (Outcome, String);
+type Unjudged = (MarkOutcome, String);
 
 fn untestable(why: Option<String>) -> Option<Unjudged> {
-    why.map(|why| (Outcome::NotTestable, why))
+    why.map(|why| (MarkOutcome::NotTestable, why))
 }
 
 /// A demand that is missed for a reason that is not the card's is not judged.
-fn hidden(part: &mut Part, why: Option<Unjudged>) {
-    if let (Outcome::Missed | Outcome::Borderline, Some((outcome, why))) = (part.outcome, why) {
+fn hidden(part: &mut MarkDemand, why: Option<Unjudged>) {
+    if let (MarkOutcome::Missed | MarkOutcome::Borderline, Some((outcome, why))) = (part.outcome, why) {
         part.outcome = outcome;
         part.because = Some(why);
     }
 }
 
 /// How sure an outcome is, from the probability that the demand is met.
-fn sure(outcome: Outcome, met: f64) -> f64 {
-    let right = if outcome == Outcome::Missed { 1.0 - met } else { met };
+fn sure(outcome: MarkOutcome, met: f64) -> f64 {
+    let right = if outcome == MarkOutcome::Missed { 1.0 - met } else { met };
     right.clamp(0.5, 0.99)
 }
 
@@ -373,7 +381,7 @@ fn sure(outcome: Outcome, met: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::probe::options::TEST_AREA;
-    use cardscope_model::judged_mark::{Claim, ClaimedBy, PartlyUsed, SmallWrites};
+    use cardscope_model::judged_mark::{ClaimedBy, MarkClaim, PartlyUsed, SmallWrites};
 
     fn rate(write: bool, depth: u32, iops: f64) -> RandomRate {
         RandomRate {
@@ -389,19 +397,19 @@ mod tests {
     /// A card over PCIe, whose queue is always used, claimed to be A2.
     fn claimed_a2(random: Vec<RandomRate>) -> MarksMeasured {
         let mut found = MarksMeasured { random, ..MarksMeasured::default() };
-        found.claims.push(Claim { mark: "A2".parse().unwrap(), by: ClaimedBy::Label });
+        found.claims.push(MarkClaim { mark: "A2".parse().unwrap(), by: ClaimedBy::Label });
         found.bus.mode = Some("PCIe 3.0 x1".to_owned());
         found.bus.pcie = true;
         found.bus.queue = Some(true);
         found
     }
 
-    fn all(mark: &str, found: &MarksMeasured) -> Vec<Part> {
-        let facts = Facts { found, family: Family::High, in_file: false };
+    fn all(mark: &str, found: &MarksMeasured) -> Vec<MarkDemand> {
+        let facts = DemandFacts { found, family: CapacityFamily::High, in_file: false };
         parts(mark.parse().unwrap(), &facts)
     }
 
-    fn rates(found: &MarksMeasured) -> (Part, Part) {
+    fn rates(found: &MarksMeasured) -> (MarkDemand, MarkDemand) {
         let parts = all("A2", found);
         (parts[1].clone(), parts[2].clone())
     }
@@ -411,29 +419,29 @@ mod tests {
         let alone = vec![rate(false, 1, 2100.0), rate(true, 1, 700.0)];
         let (read, write) = rates(&claimed_a2(alone.clone()));
         for part in [read, write] {
-            assert_eq!(part.outcome, Outcome::NotTested, "{part:?}");
+            assert_eq!(part.outcome, MarkOutcome::NotTested, "{part:?}");
             let why = part.because.unwrap();
             assert_eq!(why, "not measured with the card's queue: no time left (`--budget`)");
         }
         // Ended between reads and writes: reads are judged, writes are not.
         let (read, write) = rates(&claimed_a2([alone.clone(), vec![rate(false, 32, 3000.0)]].concat()));
-        assert_eq!((read.outcome, write.outcome), (Outcome::Missed, Outcome::NotTested));
+        assert_eq!((read.outcome, write.outcome), (MarkOutcome::Missed, MarkOutcome::NotTested));
         assert_eq!(read.without_queue, Some(2100.0));
         let tried = [alone, vec![rate(false, 32, 3000.0), rate(true, 32, 900.0)]].concat();
-        assert_eq!(rates(&claimed_a2(tried)).1.outcome, Outcome::Missed);
+        assert_eq!(rates(&claimed_a2(tried)).1.outcome, MarkOutcome::Missed);
     }
 
     #[test]
     fn a2_is_met_without_the_queue_where_the_rates_are_there() {
         let (read, write) = rates(&claimed_a2(vec![rate(false, 1, 5000.0), rate(true, 1, 2500.0)]));
-        assert_eq!((read.outcome, write.outcome), (Outcome::Met, Outcome::Met));
+        assert_eq!((read.outcome, write.outcome), (MarkOutcome::Met, MarkOutcome::Met));
     }
 
     #[test]
     fn where_nothing_shows_whether_the_queue_is_used_a2_is_not_missed() {
         let mut found = claimed_a2(vec![rate(false, 32, 3000.0), rate(true, 32, 900.0)]);
         (found.bus.pcie, found.bus.queue) = (false, None);
-        assert_eq!(rates(&found).1.outcome, Outcome::NotTestable);
+        assert_eq!(rates(&found).1.outcome, MarkOutcome::NotTestable);
     }
 
     #[test]
@@ -447,8 +455,8 @@ mod tests {
         let at_start = of(true);
         assert_eq!(at_start.len(), 2);
         assert!(at_start.iter().all(|p| p.margin.unwrap() < 0.0));
-        assert_eq!(at_start[0].outcome, Outcome::Missed, "the average of eight rounds");
-        assert_eq!(at_start[1].outcome, Outcome::Borderline, "one slow I/O");
+        assert_eq!(at_start[0].outcome, MarkOutcome::Missed, "the average of eight rounds");
+        assert_eq!(at_start[1].outcome, MarkOutcome::Borderline, "one slow I/O");
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Reading and writing as SD Express classes are judged: large I/Os, a queue that is never empty, the slowest 600 MB in
 //! a row (docs/reference/sd.md#sd-express-classes).
 
-use super::bench::Bench;
-use cardscope_engine::card::{Extent, Stop, extents};
-use cardscope_engine::target::Direction;
+use super::bench::MarkTester;
+use cardscope_engine::card::{CardExtent, ProbeStop, extents};
+use cardscope_engine::target::IoDirection;
 use cardscope_model::judged_mark::QueuedStream;
 use cardscope_model::units::{MIB, mb_per_s};
 
@@ -19,9 +19,9 @@ const KEEPING: f64 = 3.0;
 const WINDOWS: u64 = 2;
 const WINDOWS_THOROUGH: u64 = 8;
 
-impl Bench<'_, '_, '_> {
+impl MarkTester<'_, '_, '_> {
     /// Reads, then writes with a full queue, where the card is reached over PCIe.
-    pub(super) fn stream_with_a_queue(&mut self) -> Result<(), Stop> {
+    pub(super) fn stream_with_a_queue(&mut self) -> Result<(), ProbeStop> {
         if !self.options.bus.pcie {
             return Ok(());
         }
@@ -62,14 +62,14 @@ impl Bench<'_, '_, '_> {
             && self.context.has_time(bytes as f64 / 1e6 / mb_s * keeping)
     }
 
-    fn stream(&mut self, write: bool, bytes: u64) -> Result<Option<QueuedStream>, Stop> {
+    fn stream(&mut self, write: bool, bytes: u64) -> Result<Option<QueuedStream>, ProbeStop> {
         self.context.shape(BLOCK, DEPTH)?;
         let start = self.somewhere(bytes, 64 * MIB).min(self.context.region.end() - bytes);
-        let all: Vec<Extent> = extents(start, start + bytes, BLOCK).collect();
+        let all: Vec<CardExtent> = extents(start, start + bytes, BLOCK).collect();
         if write && !self.context.prepare_in_time(&all)? {
             return Ok(None);
         }
-        let direction = if write { Direction::Write } else { Direction::Read };
+        let direction = if write { IoDirection::Write } else { IoDirection::Read };
         let mut ends: Vec<(u64, f64)> = Vec::with_capacity(all.len());
         let left = self.context.seconds_left();
         self.context.stream_for(direction, left, &mut all.into_iter(), |extent, at| {

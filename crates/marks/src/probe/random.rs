@@ -2,15 +2,15 @@
 //! and with the card's queue. Slices of a quarter of a second until a sequential test separates the rate from the
 //! demands (docs/reference/flash.md#marks-by-measuring).
 
-use super::bench::{Bench, WriteRun};
+use super::bench::{MarkTester, WriteRun};
 use super::options::TEST_AREA;
 use super::sequential::worst_unit;
-use super::slices::{LEAST, Task, demands, enough, iops, summary};
-use cardscope_engine::card::{Extent, Stop, extents};
-use cardscope_engine::target::{Direction, Region};
-use cardscope_model::judged_mark::{Form, MarksMeasured, RandomRate};
+use super::slices::{LEAST, SliceTask, demands, enough, iops, summary};
+use cardscope_engine::card::{CardExtent, ProbeStop, extents};
+use cardscope_engine::target::{IoDirection, TargetRegion};
+use cardscope_model::judged_mark::{MarksMeasured, RandomRate, TestForm};
 use cardscope_model::units::MIB;
-use cardscope_probing::context::Context;
+use cardscope_probing::context::ProbeContext;
 
 /// Size of a random I/O.
 const SMALL: u32 = 4096;
@@ -23,17 +23,17 @@ const SAVED_AT_MOST: usize = 4096;
 /// that a close decision may take.
 const BEARABLE: f64 = 10.0;
 
-impl Bench<'_, '_, '_> {
+impl MarkTester<'_, '_, '_> {
     /// Times random I/O as the specification does where that was asked for; else over all spans, one at a time and with the card's queue.
-    pub(super) fn random_io(&mut self) -> Result<(), Stop> {
-        if self.options.form == Form::Specification && self.as_specified()? {
+    pub(super) fn random_io(&mut self) -> Result<(), ProbeStop> {
+        if self.options.form == TestForm::Specification && self.as_specified()? {
             return Ok(());
         }
         let region = self.context.region;
         let len = TEST_AREA.min(region.len / MIB * MIB);
-        let area = Region { start: self.somewhere(len, MIB), len };
+        let area = TargetRegion { start: self.somewhere(len, MIB), len };
         let preconditioned = self.precondition(area)?;
-        let task = |write, area: Region, depth| Task {
+        let task = |write, area: TargetRegion, depth| SliceTask {
             write,
             area,
             depth,
@@ -44,10 +44,10 @@ impl Bench<'_, '_, '_> {
         };
         // From narrow to wide: what random writes leave behind in a card weighs the more, the further apart they were. In a
         // short time the area that decides comes first, and narrower ones not at all.
-        let least = if self.options.form == Form::Short { TEST_AREA } else { 0 };
+        let least = if self.options.form == TestForm::Short { TEST_AREA } else { 0 };
         let aside = |span: &&u64| (least..region.len).contains(*span) && **span != TEST_AREA;
         let spans = self.options.spans.iter().filter(aside);
-        let mut spans: Vec<Region> = spans
+        let mut spans: Vec<TargetRegion> = spans
             .map(|span| around(area, region, *span))
             .chain([area])
             .chain((region.len > TEST_AREA).then_some(region))
@@ -64,7 +64,7 @@ impl Bench<'_, '_, '_> {
     }
 
     /// Writes the test area in order, as the specification does before it measures.
-    fn precondition(&mut self, area: Region) -> Result<bool, Stop> {
+    fn precondition(&mut self, area: TargetRegion) -> Result<bool, ProbeStop> {
         if !self.options.thorough() {
             return Ok(false);
         }
@@ -79,7 +79,7 @@ impl Bench<'_, '_, '_> {
         self.context.phase("writing the test area of random I/O");
         let block = 4 * MIB as u32;
         self.context.shape(block, 2)?;
-        let all: Vec<Extent> = extents(area.start, area.start + area.len, block).collect();
+        let all: Vec<CardExtent> = extents(area.start, area.start + area.len, block).collect();
         let mut write_run = WriteRun::new(area.start);
         if self.context.prepare_in_time(&all)? {
             write_run.write(self.context, &mut all.into_iter())?;
@@ -92,7 +92,11 @@ impl Bench<'_, '_, '_> {
     }
 
     /// The same with the card's queue, where the host may use it, and A2 is claimed or within reach.
-    fn with_queue(&mut self, area: Region, task: &impl Fn(bool, Region, u32) -> Task) -> Result<(), Stop> {
+    fn with_queue(
+        &mut self,
+        area: TargetRegion,
+        task: &impl Fn(bool, TargetRegion, u32) -> SliceTask,
+    ) -> Result<(), ProbeStop> {
         let Some(depth) = self.queue_depth() else { return Ok(()) };
         for write in [false, true] {
             let alone = self
@@ -119,7 +123,7 @@ impl Bench<'_, '_, '_> {
     }
 
     /// Measures a rate; what could not be measured is left out.
-    pub(super) fn run(&mut self, mut task: Task) -> Result<(), Stop> {
+    pub(super) fn run(&mut self, mut task: SliceTask) -> Result<(), ProbeStop> {
         let (what, over, depth) = (words(task.write), task.area.len / MIB, task.depth);
         let left_out = format!("random {what} over {over} MiB at queue depth {depth}");
         if !self.context.has_time(task.lasts.unwrap_or(LEAST)) {
@@ -135,8 +139,8 @@ impl Bench<'_, '_, '_> {
     }
 
     /// Rates per slice, until the demands are decided or the limits are reached.
-    fn rate(&mut self, task: &mut Task) -> Result<Option<RandomRate>, Stop> {
-        let mut pool = Pool { pages: Vec::new() };
+    fn rate(&mut self, task: &mut SliceTask) -> Result<Option<RandomRate>, ProbeStop> {
+        let mut pool = PagePool { pages: Vec::new() };
         let wanted = task.depth;
         task.depth = bearable(self.context, *task, &mut pool)?;
         if task.depth < wanted {
@@ -163,9 +167,9 @@ impl Bench<'_, '_, '_> {
 }
 
 /// `span` bytes that hold the area, or lie in it.
-fn around(area: Region, all: Region, span: u64) -> Region {
+fn around(area: TargetRegion, all: TargetRegion, span: u64) -> TargetRegion {
     let last = all.start + all.len - span;
-    Region { start: area.start.min(last), len: span }
+    TargetRegion { start: area.start.min(last), len: span }
 }
 
 /// The queue is tried where an A class is claimed, since other tools test with one, or A1's rates are reached without it.
@@ -187,12 +191,16 @@ fn words(write: bool) -> &'static str {
 
 /// The deepest queue, of those up to the one that is wanted, that is empty again in bearable time: what is in flight
 /// cannot be taken back, and 32 writes on a fake queue take a minute (docs/reference/flash.md#queues).
-fn bearable(context: &mut Context<'_, '_>, task: Task, pool: &mut Pool) -> Result<u32, Stop> {
+fn bearable(
+    context: &mut ProbeContext<'_, '_>,
+    task: SliceTask,
+    pool: &mut PagePool,
+) -> Result<u32, ProbeStop> {
     let mut depth = task.depth.min(2);
     while depth < task.depth {
         let next = (depth * 2).min(task.depth);
         context.shape(SMALL, depth)?;
-        let Some(tried) = slice(context, Task { depth, lasts: None, ..task }, 0.0, pool)? else { break };
+        let Some(tried) = slice(context, SliceTask { depth, lasts: None, ..task }, 0.0, pool)? else { break };
         let empty = drain(&[tried], next);
         if empty > BEARABLE || !context.has_time(2.0 * empty) {
             break;
@@ -211,16 +219,16 @@ fn drain(slices: &[(u64, f64)], depth: u32) -> f64 {
 /// How many I/Os ended, and in how many seconds, while new ones were begun for the time of a slice; `None` where none
 /// did, or no more may be written.
 fn slice(
-    context: &mut Context<'_, '_>,
-    task: Task,
+    context: &mut ProbeContext<'_, '_>,
+    task: SliceTask,
     rate: f64,
-    pool: &mut Pool,
-) -> Result<Option<(u64, f64)>, Stop> {
+    pool: &mut PagePool,
+) -> Result<Option<(u64, f64)>, ProbeStop> {
     let count = (rate * task.slice() * 1.5) as usize;
     if !pool.fill(context, task, count.max(task.depth as usize * 2))? {
         return Ok(None);
     }
-    let direction = if task.write { Direction::Write } else { Direction::Read };
+    let direction = if task.write { IoDirection::Write } else { IoDirection::Read };
     let (mut ended, mut last) = (0, 0.0);
     context.stream_for(direction, task.slice(), &mut std::iter::from_fn(|| pool.pages.pop()), |_, at| {
         ended += 1;
@@ -231,13 +239,18 @@ fn slice(
 
 /// Pages in random order, saved in batches of some slices, so that the journal is synced seldom; no more of them than
 /// a slow card gets through, since all that is saved is read first and put back later.
-struct Pool {
-    pages: Vec<Extent>,
+struct PagePool {
+    pages: Vec<CardExtent>,
 }
 
-impl Pool {
+impl PagePool {
     /// Has at least `count` pages ready; false where no more may be written, or the time ends before they are saved.
-    fn fill(&mut self, context: &mut Context<'_, '_>, task: Task, count: usize) -> Result<bool, Stop> {
+    fn fill(
+        &mut self,
+        context: &mut ProbeContext<'_, '_>,
+        task: SliceTask,
+        count: usize,
+    ) -> Result<bool, ProbeStop> {
         if self.pages.len() >= count {
             return Ok(true);
         }
@@ -245,7 +258,7 @@ impl Pool {
         if task.write && !context.may_write(more as u64 * u64::from(SMALL)) {
             return Ok(false);
         }
-        let new: Vec<Extent> = (0..more).map(|_| page(context, task.area)).collect();
+        let new: Vec<CardExtent> = (0..more).map(|_| page(context, task.area)).collect();
         if task.write && !context.prepare_in_time(&new)? {
             return Ok(false);
         }
@@ -254,7 +267,7 @@ impl Pool {
     }
 }
 
-fn page(context: &mut Context<'_, '_>, area: Region) -> Extent {
+fn page(context: &mut ProbeContext<'_, '_>, area: TargetRegion) -> CardExtent {
     let page = context.random.below(area.len / u64::from(SMALL));
-    Extent { offset: area.start + page * u64::from(SMALL), len: SMALL }
+    CardExtent { offset: area.start + page * u64::from(SMALL), len: SMALL }
 }

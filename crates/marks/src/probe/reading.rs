@@ -1,9 +1,9 @@
 //! What reading tells the marks: the speed in order, which shows what bus and reader let through, and single reads of
 //! 4 KiB, for which every class has a limit.
 
-use super::bench::Bench;
-use cardscope_engine::card::{Extent, Stop, extents};
-use cardscope_engine::target::Direction;
+use super::bench::MarkTester;
+use cardscope_engine::card::{CardExtent, ProbeStop, extents};
+use cardscope_engine::target::IoDirection;
 use cardscope_model::statistics::median;
 use cardscope_model::units::{MIB, mb_per_s};
 
@@ -18,9 +18,9 @@ const STREAM_S: f64 = 4.0;
 const SINGLES: usize = 64;
 const SMALL: u32 = 4096;
 
-impl Bench<'_, '_, '_> {
+impl MarkTester<'_, '_, '_> {
     /// Measures all of it.
-    pub(super) fn read(&mut self) -> Result<(), Stop> {
+    pub(super) fn read(&mut self) -> Result<(), ProbeStop> {
         self.context.phase("reading in order");
         self.into.null_command_s = self.null_command()?;
         self.into.read_mb_s = self.read_in_order()?;
@@ -28,7 +28,7 @@ impl Bench<'_, '_, '_> {
         Ok(())
     }
 
-    fn null_command(&mut self) -> Result<Option<f64>, Stop> {
+    fn null_command(&mut self) -> Result<Option<f64>, ProbeStop> {
         let mut times = Vec::new();
         for _ in 0..9 {
             let Some(time) = (if self.context.has_time(0.0) { self.context.ping()? } else { None }) else {
@@ -41,7 +41,7 @@ impl Bench<'_, '_, '_> {
 
     /// MB/s. The first read is by itself and does not count: only after it is known whether several at a time, which cannot
     /// be taken back, would outlast the time.
-    fn read_in_order(&mut self) -> Result<Option<f64>, Stop> {
+    fn read_in_order(&mut self) -> Result<Option<f64>, ProbeStop> {
         self.context.shape(BLOCK, DEPTH)?;
         let bytes = STREAM.min(self.context.region.len / MIB * MIB);
         if bytes < 4 * MIB || !self.context.has_time(1.0) {
@@ -60,7 +60,7 @@ impl Bench<'_, '_, '_> {
         let mut ends = Vec::new();
         let seconds = self.context.seconds_left().min(STREAM_S);
         self.context
-            .stream_for(Direction::Read, seconds, &mut all, |extent, at| ends.push((extent.len, at)))?;
+            .stream_for(IoDirection::Read, seconds, &mut all, |extent, at| ends.push((extent.len, at)))?;
         let (Some(first), Some(last)) = (ends.first().copied(), ends.last().copied()) else {
             return Ok(None);
         };
@@ -68,7 +68,7 @@ impl Bench<'_, '_, '_> {
         Ok((last.1 > first.1).then(|| mb_per_s(moved, last.1 - first.1)))
     }
 
-    fn single_reads(&mut self) -> Result<Option<(f64, f64)>, Stop> {
+    fn single_reads(&mut self) -> Result<Option<(f64, f64)>, ProbeStop> {
         self.context.shape(SMALL, 1)?;
         let mut times = Vec::new();
         for _ in 0..SINGLES {
@@ -77,7 +77,7 @@ impl Bench<'_, '_, '_> {
             }
             let page = self.context.random.below(self.context.region.len / u64::from(SMALL));
             let offset = self.context.region.start + page * u64::from(SMALL);
-            times.extend(self.context.read(Extent { offset, len: SMALL })?);
+            times.extend(self.context.read(CardExtent { offset, len: SMALL })?);
         }
         Ok(median(&times).map(|middle| (middle, times.iter().copied().fold(0.0, f64::max))))
     }

@@ -3,13 +3,13 @@
 //!
 //! A unit that is slow once is written again: a card has slow units, a host has slow moments.
 
-use super::bench::{Bench, Cut, DEPTH, Family, WriteRun};
-use super::options::Options;
-use cardscope_engine::card::{Extent, Stop, extents};
+use super::bench::{CapacityFamily, DEPTH, MarkAreas, MarkTester, WriteRun};
+use super::options::MarkOptions;
+use cardscope_engine::card::{CardExtent, ProbeStop, extents};
 use cardscope_model::judged_mark::{MarksMeasured, SequentialWrite, SmallWrites, UnitSpeed};
 use cardscope_model::statistics::median;
 use cardscope_model::units::{KIB, MIB, mb_per_s};
-use cardscope_probing::context::Context;
+use cardscope_probing::context::ProbeContext;
 use std::time::Duration;
 
 /// Recording unit of C10, U and V classes.
@@ -31,16 +31,16 @@ const REST: Duration = Duration::from_secs(1);
 /// Putting back takes about as long as writing, and saving as long as reading.
 const KEEPING: f64 = 2.5;
 
-impl Bench<'_, '_, '_> {
+impl MarkTester<'_, '_, '_> {
     /// Writes in recording units of every size that a claimed class is recorded with.
-    pub(super) fn write_in_order(&mut self) -> Result<(), Stop> {
+    pub(super) fn write_in_order(&mut self) -> Result<(), ProbeStop> {
         self.context.phase("writing allocation units in order");
         // What was written before may still be tidied up inside the card; it shall not count.
         if self.context.has_time(REST.as_secs_f64()) {
             self.context.settle(REST);
         }
         let total = volume(self.options, self.cut, self.context.saves_first());
-        let mut small = Small::new(self);
+        let mut small = SmallWritePattern::new(self);
         let found = self.pass(LARGE, total, Some(&mut small))?;
         self.into.writing.extend(found);
         self.into.small_writes = small.summary();
@@ -56,8 +56,8 @@ impl Bench<'_, '_, '_> {
         &mut self,
         io: u32,
         total: u64,
-        mut small: Option<&mut Small>,
-    ) -> Result<Option<SequentialWrite>, Stop> {
+        mut small: Option<&mut SmallWritePattern>,
+    ) -> Result<Option<SequentialWrite>, ProbeStop> {
         let cut = self.cut;
         let mut found = SequentialWrite {
             io_bytes: u64::from(io),
@@ -110,8 +110,8 @@ impl Bench<'_, '_, '_> {
         start: u64,
         len: u64,
         io: u32,
-        small: Option<&mut Small>,
-    ) -> Result<Option<WriteRun>, Stop> {
+        small: Option<&mut SmallWritePattern>,
+    ) -> Result<Option<WriteRun>, ProbeStop> {
         let context = &mut *self.context;
         context.shape(LARGE.max(io), DEPTH)?;
         if !context.prepare_in_time(&extents(start, start + len, LARGE).collect::<Vec<_>>())? {
@@ -136,7 +136,7 @@ impl Bench<'_, '_, '_> {
 
     /// Writes slow units once more, twice where the two disagree; the middle figure stands. Where several units were slow
     /// only once, it is the card that stalls now and then, and the slow figures stand.
-    fn again(&mut self, io: u32, found: &mut SequentialWrite) -> Result<(), Stop> {
+    fn again(&mut self, io: u32, found: &mut SequentialWrite) -> Result<(), ProbeStop> {
         let cut = self.cut;
         let speeds: Vec<f64> = found.units.iter().map(|u| u.worst_4mib_mb_s).collect();
         let least = SLOW * median(&speeds).unwrap_or(0.0);
@@ -169,7 +169,7 @@ impl Bench<'_, '_, '_> {
     }
 }
 
-fn volume(options: &Options, cut: Cut, keeps: bool) -> u64 {
+fn volume(options: &MarkOptions, cut: MarkAreas, keeps: bool) -> u64 {
     let whole = |bytes: u64| bytes.div_ceil(cut.range).max(1) * cut.range;
     if options.thorough() {
         return whole((UNITS_THOROUGH * cut.unit).max(LEAST_THOROUGH));
@@ -179,7 +179,7 @@ fn volume(options: &Options, cut: Cut, keeps: bool) -> u64 {
 }
 
 /// Recording units of the lower C classes: they matter where C10 is out of reach or a lower one is claimed.
-fn small_units(options: &Options, family: Family, into: &MarksMeasured) -> Vec<u32> {
+fn small_units(options: &MarkOptions, family: CapacityFamily, into: &MarksMeasured) -> Vec<u32> {
     let low: Vec<u16> =
         options.claimed.iter().map(|c| c.mark).filter(|m| m.letter() == 'C').map(|m| m.number()).collect();
     let slow = into.writing.first().is_some_and(|w| worst_unit(w) < 10.0);
@@ -195,12 +195,12 @@ fn small_units(options: &Options, family: Family, into: &MarksMeasured) -> Vec<u
 }
 
 /// Recording units of C2 and C4, and of C6 (docs/reference/sd.md#speed-classes).
-pub(super) fn recording_units(family: Family) -> (u32, u32) {
+pub(super) fn recording_units(family: CapacityFamily) -> (u32, u32) {
     let kib = KIB as u32;
     match family {
-        Family::Standard => (16 * kib, 64 * kib),
-        Family::High => (32 * kib, 64 * kib),
-        Family::Extended => (256 * kib, 256 * kib),
+        CapacityFamily::Standard => (16 * kib, 64 * kib),
+        CapacityFamily::High => (32 * kib, 64 * kib),
+        CapacityFamily::Extended => (256 * kib, 256 * kib),
     }
 }
 
@@ -219,7 +219,7 @@ fn rest_of(io: u32, done: u64, total: u64) -> String {
 fn windows(write_run: &WriteRun, window: u64) -> Vec<(u64, f64)> {
     let mut speeds: Vec<(u64, f64)> = Vec::new();
     let (mut number, mut bytes, mut began, mut last) = (0, 0, 0.0, 0.0);
-    let mut ends: Vec<&(Extent, f64)> = write_run.ends.iter().collect();
+    let mut ends: Vec<&(CardExtent, f64)> = write_run.ends.iter().collect();
     ends.sort_by_key(|(extent, _)| extent.offset);
     for (extent, end) in ends {
         let belongs = (extent.offset - write_run.start) / window;
@@ -236,7 +236,7 @@ fn windows(write_run: &WriteRun, window: u64) -> Vec<(u64, f64)> {
 }
 
 /// Takes a range into the figures; gives its seconds.
-fn take(found: &mut SequentialWrite, write_run: &WriteRun, cut: Cut) -> f64 {
+fn take(found: &mut SequentialWrite, write_run: &WriteRun, cut: MarkAreas) -> f64 {
     found.units.extend(units(write_run, cut));
     found.speed_units_mb_s.extend(windows(write_run, cut.speed_unit).into_iter().map(|(_, speed)| speed));
     found.bytes += write_run.bytes();
@@ -244,7 +244,7 @@ fn take(found: &mut SequentialWrite, write_run: &WriteRun, cut: Cut) -> f64 {
     write_run.seconds()
 }
 
-fn units(write_run: &WriteRun, cut: Cut) -> Vec<UnitSpeed> {
+fn units(write_run: &WriteRun, cut: MarkAreas) -> Vec<UnitSpeed> {
     let parts = windows(write_run, PART.min(cut.unit));
     windows(write_run, cut.unit)
         .into_iter()
@@ -266,22 +266,22 @@ fn excuse(found: &mut SequentialWrite, from: f64, to: f64) {
 }
 
 /// Small writes as a file system makes them.
-struct Small {
-    places: [Extent; 3],
+struct SmallWritePattern {
+    places: [CardExtent; 3],
     at_start: bool,
     ready: bool,
     times: Vec<f64>,
 }
 
-impl Small {
+impl SmallWritePattern {
     /// At the start of the card where that is allowed; else in a unit of their own, where a card may treat them worse.
-    fn new(bench: &mut Bench<'_, '_, '_>) -> Small {
+    fn new(bench: &mut MarkTester<'_, '_, '_>) -> SmallWritePattern {
         let (options, unit) = (bench.options, bench.cut.unit);
         let at_start = options.thorough() && options.card_addresses && bench.context.region.start == 0;
         let base = if at_start { 0 } else { bench.place(unit) };
         let (quarter, sector) = (unit / 4, bench.context.sector().max(512));
-        let extent = |n: u64, len: u32| Extent { offset: base + n * quarter / 16384 * 16384, len };
-        Small {
+        let extent = |n: u64, len: u32| CardExtent { offset: base + n * quarter / 16384 * 16384, len };
+        SmallWritePattern {
             places: [extent(0, 16384), extent(1, 16384), extent(2, sector)],
             at_start,
             ready: false,
@@ -289,7 +289,7 @@ impl Small {
         }
     }
 
-    fn rounds(&mut self, context: &mut Context<'_, '_>, count: u32) -> Result<(), Stop> {
+    fn rounds(&mut self, context: &mut ProbeContext<'_, '_>, count: u32) -> Result<(), ProbeStop> {
         context.shape(16384, 1)?;
         if !self.ready {
             self.ready = context.prepare_in_time(&self.places)?;
@@ -305,7 +305,7 @@ impl Small {
     }
 
     /// Seconds of a round; `None` where a write failed or the time ended within it.
-    fn round(&self, context: &mut Context<'_, '_>) -> Result<Option<f64>, Stop> {
+    fn round(&self, context: &mut ProbeContext<'_, '_>) -> Result<Option<f64>, ProbeStop> {
         let (mut round, mut last) = (0.0, 0.0);
         for place in self.places {
             let time = if context.has_time(last) { context.write(place)? } else { None };
@@ -335,7 +335,7 @@ mod tests {
         let mut at = 0.0;
         let ends = times.iter().enumerate().map(|(i, time)| {
             at += time;
-            (Extent { offset: 8 * MIB + i as u64 * u64::from(LARGE), len: LARGE }, at)
+            (CardExtent { offset: 8 * MIB + i as u64 * u64::from(LARGE), len: LARGE }, at)
         });
         WriteRun { start: 8 * MIB, ends: ends.collect() }
     }
@@ -346,7 +346,7 @@ mod tests {
         let fast = f64::from(LARGE) / 20e6;
         let slow = f64::from(LARGE) / 8e6;
         let write_run = write_run(&[[fast; 8], [slow; 8]].concat());
-        let cut = Cut { unit: 8 * MIB, speed_unit: 8 * MIB, range: 8 * MIB, origin: 0 };
+        let cut = MarkAreas { unit: 8 * MIB, speed_unit: 8 * MIB, range: 8 * MIB, origin: 0 };
         let found = units(&write_run, cut);
         assert_eq!(found.len(), 1);
         assert!((found[0].worst_4mib_mb_s - 8.0).abs() < 1e-6, "{found:?}");
@@ -359,7 +359,7 @@ mod tests {
         let usual = f64::from(LARGE) / 10e6;
         let mut times = [usual; 8];
         times[0] += 0.7;
-        let cut = Cut { unit: 4 * MIB, speed_unit: 8 * MIB, range: 8 * MIB, origin: 0 };
+        let cut = MarkAreas { unit: 4 * MIB, speed_unit: 8 * MIB, range: 8 * MIB, origin: 0 };
         let of = |times: &[f64]| units(&write_run(times).excused(), cut)[0].mb_s;
         assert!((of(&times) - 10.0).abs() < 1e-6);
         // A stall of two seconds is one; and one in the middle counts in whole.
@@ -372,8 +372,8 @@ mod tests {
 
     #[test]
     fn recording_units_are_those_of_the_specification() {
-        assert_eq!(recording_units(Family::Standard), (16 << 10, 64 << 10));
-        assert_eq!(recording_units(Family::High), (32 << 10, 64 << 10));
-        assert_eq!(recording_units(Family::Extended), (256 << 10, 256 << 10));
+        assert_eq!(recording_units(CapacityFamily::Standard), (16 << 10, 64 << 10));
+        assert_eq!(recording_units(CapacityFamily::High), (32 << 10, 64 << 10));
+        assert_eq!(recording_units(CapacityFamily::Extended), (256 << 10, 256 << 10));
     }
 }

@@ -1,11 +1,11 @@
 //! When slices of random I/O are enough to tell a rate from the demands of the A classes, and what they come to.
 
 use super::margin::random_at_best;
-use cardscope_engine::target::Region;
+use cardscope_engine::target::TargetRegion;
 use cardscope_model::judged_mark::RandomRate;
 use cardscope_sd::mark::Mark;
 use cardscope_statistics::sprt;
-use cardscope_statistics::sprt::Verdict;
+use cardscope_statistics::sprt::SprtVerdict;
 
 /// Seconds of a slice.
 const SLICE: f64 = 0.25;
@@ -29,9 +29,9 @@ const SLICES_OF_A_LONG_TEST: f64 = 60.0;
 
 /// One thing to be measured.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Task {
+pub(super) struct SliceTask {
     pub(super) write: bool,
-    pub(super) area: Region,
+    pub(super) area: TargetRegion,
     pub(super) depth: u32,
     pub(super) preconditioned: bool,
     /// True where the figure decides about a mark; others only tell more.
@@ -42,7 +42,7 @@ pub(super) struct Task {
     pub(super) lasts: Option<f64>,
 }
 
-impl Task {
+impl SliceTask {
     /// Seconds of a slice: a long test has as many as tell its rate.
     pub(super) fn slice(&self) -> f64 {
         self.lasts.map_or(SLICE, |lasts| lasts / SLICES_OF_A_LONG_TEST)
@@ -50,7 +50,7 @@ impl Task {
 }
 
 /// What counts: the slices after the start-up; of a test as long as the specification's all of it.
-fn counted(slices: &[(u64, f64)], task: Task) -> &[(u64, f64)] {
+fn counted(slices: &[(u64, f64)], task: SliceTask) -> &[(u64, f64)] {
     let start_up = if task.lasts.is_some() { 0 } else { slices.len() / 3 };
     &slices[start_up..]
 }
@@ -61,7 +61,7 @@ pub(super) fn iops(slices: &[(u64, f64)]) -> f64 {
     if seconds > 0.0 { ios as f64 / seconds } else { 0.0 }
 }
 
-pub(super) fn enough(slices: &[(u64, f64)], seconds: f64, task: Task) -> bool {
+pub(super) fn enough(slices: &[(u64, f64)], seconds: f64, task: SliceTask) -> bool {
     if let Some(lasts) = task.lasts {
         return seconds >= lasts;
     }
@@ -81,16 +81,16 @@ pub(super) fn enough(slices: &[(u64, f64)], seconds: f64, task: Task) -> bool {
 }
 
 /// Decided by the sequential test, where the mean says the same, also if one more stall had come.
-fn decided(counted: &[(u64, f64)], rates: &[f64], demand: f64, task: Task) -> bool {
+fn decided(counted: &[(u64, f64)], rates: &[f64], demand: f64, task: SliceTask) -> bool {
     let mean = iops(counted);
     let seconds: f64 = counted.iter().map(|(_, s)| s).sum();
     let stall = if task.write { WRITE_STALL } else { READ_STALL }.max(longest_stall(counted));
     let with_stall = mean * seconds / (seconds + stall);
     match sprt::rate(rates, demand).verdict() {
-        Verdict::Null => with_stall >= demand,
+        SprtVerdict::Null => with_stall >= demand,
         // Below the demand is not enough: nobody is to be accused of what a longer test would have averaged.
-        Verdict::Alternative => random_at_best(rates, mean, task.null_s) < demand,
-        Verdict::Open => false,
+        SprtVerdict::Alternative => random_at_best(rates, mean, task.null_s) < demand,
+        SprtVerdict::Open => false,
     }
 }
 
@@ -108,7 +108,7 @@ pub(super) fn demands(write: bool) -> Vec<f64> {
     Mark::all().filter(|mark| mark.letter() == 'A').filter_map(of).collect()
 }
 
-pub(super) fn summary(slices: &[(u64, f64)], seconds: f64, task: Task) -> Option<RandomRate> {
+pub(super) fn summary(slices: &[(u64, f64)], seconds: f64, task: SliceTask) -> Option<RandomRate> {
     let counted = counted(slices, task);
     (slices.len() >= 3).then(|| RandomRate {
         write: task.write,

@@ -2,12 +2,12 @@
 //! filled to 75 %, then 256 MB in it are written in order; ten minutes of random writes and ten of reads follow there,
 //! with the card's queue as well where the host has it. At last the card is filled whole for 1 GiB in order.
 
-use super::bench::{Bench, WriteRun};
+use super::bench::{MarkTester, WriteRun};
 use super::options::TEST_AREA;
-use super::slices::Task;
-use cardscope_engine::card::{Stop, extents};
-use cardscope_engine::target::Region;
-use cardscope_model::judged_mark::Form;
+use super::slices::SliceTask;
+use cardscope_engine::card::{ProbeStop, extents};
+use cardscope_engine::target::TargetRegion;
+use cardscope_model::judged_mark::TestForm;
 use cardscope_model::units::{MIB, mb_per_s};
 
 /// Share of the card that is filled before random I/O, in quarters.
@@ -22,46 +22,47 @@ const TEN_MINUTES: f64 = 600.0;
 /// Alignment of the test area.
 const PAGE: u64 = 4096;
 
-impl Bench<'_, '_, '_> {
+impl MarkTester<'_, '_, '_> {
     /// Measures all of it; false where its conditions could not be made, and nothing was measured.
-    pub(super) fn as_specified(&mut self) -> Result<bool, Stop> {
+    pub(super) fn as_specified(&mut self) -> Result<bool, ProbeStop> {
         let region = self.context.region;
         let filled = region.len / 4 * FILLED_QUARTERS / u64::from(CHUNK) * u64::from(CHUNK);
         let depths = [Some(1), self.queue_depth()].into_iter().flatten().collect::<Vec<_>>();
         let lasts = 2.0 * TEN_MINUTES * depths.len() as f64;
         if filled < TEST_AREA || !self.fits(filled + TEST_AREA * depths.len() as u64, lasts) {
-            self.into.form = Form::Volumes;
+            self.into.form = TestForm::Volumes;
             self.leave_out("the conditions of the specification: no time, write limit or space left");
             return Ok(false);
         }
         self.context.phase("erasing the card and filling it to 75 %");
         self.context.discard(region.start, region.len)?;
         if self.write_whole(region.start, filled)?.is_none() {
-            self.into.form = Form::Volumes;
+            self.into.form = TestForm::Volumes;
             self.leave_out("the conditions of the specification: the card could not be filled to 75 %");
             return Ok(false);
         }
         for depth in depths {
-            self.ten_minutes_each(Region { start: region.start, len: filled }, depth)?;
+            self.ten_minutes_each(TargetRegion { start: region.start, len: filled }, depth)?;
         }
         self.sustained_on_a_full_card(region.start + filled)?;
         Ok(true)
     }
 
     /// Random writes and then reads in an area that is written in order first.
-    fn ten_minutes_each(&mut self, filled: Region, depth: u32) -> Result<(), Stop> {
+    fn ten_minutes_each(&mut self, filled: TargetRegion, depth: u32) -> Result<(), ProbeStop> {
         let pages = (filled.len - TEST_AREA) / PAGE + 1;
-        let area = Region { start: filled.start + self.context.random.below(pages) * PAGE, len: TEST_AREA };
+        let area =
+            TargetRegion { start: filled.start + self.context.random.below(pages) * PAGE, len: TEST_AREA };
         let preconditioned = self.write_whole(area.start, area.len)?.is_some();
         for write in [true, false] {
             let lasts = Some(TEN_MINUTES);
-            self.run(Task { write, area, depth, preconditioned, decides: true, null_s: None, lasts })?;
+            self.run(SliceTask { write, area, depth, preconditioned, decides: true, null_s: None, lasts })?;
         }
         Ok(())
     }
 
     /// Fills what is left of the card, then writes 1 GiB anywhere.
-    fn sustained_on_a_full_card(&mut self, from: u64) -> Result<(), Stop> {
+    fn sustained_on_a_full_card(&mut self, from: u64) -> Result<(), ProbeStop> {
         let region = self.context.region;
         let rest = region.end().saturating_sub(from) / u64::from(CHUNK) * u64::from(CHUNK);
         let bytes = SUSTAINED.min(region.len / u64::from(CHUNK) * u64::from(CHUNK));
@@ -88,7 +89,7 @@ impl Bench<'_, '_, '_> {
     }
 
     /// Seconds of writing in order; `None` where not all was written.
-    fn write_whole(&mut self, start: u64, len: u64) -> Result<Option<f64>, Stop> {
+    fn write_whole(&mut self, start: u64, len: u64) -> Result<Option<f64>, ProbeStop> {
         self.context.shape(CHUNK, IN_FLIGHT)?;
         let mut write_run = WriteRun::new(start);
         write_run.write(self.context, &mut extents(start, start + len, CHUNK))?;

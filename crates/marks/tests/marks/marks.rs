@@ -1,29 +1,29 @@
 //! Marks judged on simulated cards in virtual time, held against what the documents say of the cards and against the
 //! cards' own parameters.
 
-use cardscope_engine::card::{Card, Extent};
-use cardscope_engine::content::Content;
+use cardscope_engine::card::{CardExtent, IoDriver};
+use cardscope_engine::content::IoContent;
 use cardscope_engine::event::Silent;
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::journal::{Journal, JournalError, SavedRange};
-use cardscope_engine::target::{Direction, Region};
-use cardscope_marks::probe::{Options, judge};
-use cardscope_model::finding::{Finding, Weight};
-use cardscope_model::judged_mark::{Form, MarksMeasured, Outcome, RandomRate};
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::journal::{JournalError, JournalWriter, SavedRange};
+use cardscope_engine::target::{IoDirection, TargetRegion};
+use cardscope_marks::probe::{MarkOptions, judge};
+use cardscope_model::finding::{Finding, FindingWeight};
+use cardscope_model::judged_mark::{MarkOutcome, MarksMeasured, RandomRate, TestForm};
 use cardscope_model::units::MIB;
-use cardscope_probing::context::Limits;
+use cardscope_probing::context::ProbeLimits;
 use cardscope_probing::write_scope::WriteScope;
 use cardscope_sd::mark::Mark;
-use cardscope_simulator::archetype::{Archetype, FakeKind, Write};
+use cardscope_simulator::archetype::{Archetype, FakeKind, WriteTimes};
 use cardscope_simulator::{SimTarget, identity, target_spec};
-use cardscope_testkit::watched_card::{MINUTE, Watched, Which};
+use cardscope_testkit::watched_card::{DirectionFilter, MINUTE, WatchedCard};
 use std::time::Duration;
 
 /// A simulated card under `marks`; without a journal its content is given up.
 fn judged_with(
     name: &str,
     journal: Option<&mut Counting>,
-    change: impl FnOnce(&mut Options),
+    change: impl FnOnce(&mut MarkOptions),
 ) -> MarksMeasured {
     watched(name, journal, |_| (), change).0
 }
@@ -32,21 +32,21 @@ fn judged_with(
 fn watched(
     name: &str,
     journal: Option<&mut Counting>,
-    before: impl FnOnce(&mut Watched),
-    change: impl FnOnce(&mut Options),
-) -> (MarksMeasured, Watched) {
+    before: impl FnOnce(&mut WatchedCard),
+    change: impl FnOnce(&mut MarkOptions),
+) -> (MarksMeasured, WatchedCard) {
     let spec = target_spec::parse(name).unwrap_or_else(|e| panic!("{name}: {e}"));
     let own = identity(&spec.archetype).unwrap();
     let ceiling = own.ceiling_mb_s().or(spec.archetype.rig.bus_mb_s);
-    let region = Region { start: 0, len: spec.archetype.announced_bytes };
-    let limits = Limits { seed: 5, region, max_write: None, budget: None };
-    let mut options = Options::of(limits, Some(&own), None, ceiling);
+    let region = TargetRegion { start: 0, len: spec.archetype.announced_bytes };
+    let limits = ProbeLimits { seed: 5, region, max_write: None, budget: None };
+    let mut options = MarkOptions::of(limits, Some(&own), None, ceiling);
     change(&mut options);
-    let mut target = Watched::new(SimTarget::open(spec).unwrap());
+    let mut target = WatchedCard::new(SimTarget::open(spec).unwrap());
     before(&mut target);
-    let mut card = Card::new(&mut target, &Interrupt::default(), 1 << 20, 4).unwrap();
+    let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), 1 << 20, 4).unwrap();
     let mut found = MarksMeasured::default();
-    let scope = WriteScope::new(journal.map(|journal| journal as &mut dyn Journal));
+    let scope = WriteScope::new(journal.map(|journal| journal as &mut dyn JournalWriter));
     judge(&mut card, scope, &options, &mut Silent, &mut found).unwrap();
     drop(card);
     (found, target)
@@ -56,7 +56,7 @@ fn judged(name: &str) -> MarksMeasured {
     judged_with(&format!("sim:{name}"), None, |_| ())
 }
 
-fn outcome(found: &MarksMeasured, text: &str) -> Outcome {
+fn outcome(found: &MarksMeasured, text: &str) -> MarkOutcome {
     found.outcome(text.parse().unwrap()).unwrap()
 }
 
@@ -76,24 +76,29 @@ fn writes_over(found: &MarksMeasured, mib: u64) -> &RandomRate {
 #[test]
 fn a_card_with_a_command_queue_meets_a2_where_the_host_uses_it_and_is_not_testable_elsewhere() {
     let found = judged("a2-command-queue");
-    assert_eq!(outcome(&found, "A2"), Outcome::Met, "{:?}", found.random);
+    assert_eq!(outcome(&found, "A2"), MarkOutcome::Met, "{:?}", found.random);
     assert_eq!(highest(&found, 'A').as_deref(), Some("A2"));
     let without = judged_with("sim:a2-command-queue", None, |options| options.bus.queue = Some(false));
-    assert_eq!((outcome(&without, "A2"), outcome(&without, "A1")), (Outcome::NotTestable, Outcome::Met));
+    assert_eq!(
+        (outcome(&without, "A2"), outcome(&without, "A1")),
+        (MarkOutcome::NotTestable, MarkOutcome::Met)
+    );
     let note = finding(&without, "mark-not-testable").unwrap();
-    assert!(note.verdict.contains("does not use the card's command queue") && note.weight == Weight::Note);
+    assert!(
+        note.verdict.contains("does not use the card's command queue") && note.weight == FindingWeight::Note
+    );
 }
 
 #[test]
 fn cards_labelled_a2_that_have_no_queue_reach_a1_and_are_never_said_to_miss_a2() {
     for name in ["a2-label-only", "proplus-128g-a2"] {
         let found = judged(name);
-        assert_eq!(outcome(&found, "A2"), Outcome::NotTestable, "{name}");
+        assert_eq!(outcome(&found, "A2"), MarkOutcome::NotTestable, "{name}");
         assert_eq!(highest(&found, 'A').as_deref(), Some("A1"), "{name}");
     }
     // 1.99 MB/s over any span are 486 writes a second: 3 % below A1's 500.
     let found = judged("evoplus-256g-a2");
-    assert_eq!(outcome(&found, "A2"), Outcome::NotTestable);
+    assert_eq!(outcome(&found, "A2"), MarkOutcome::NotTestable);
     let a1 = found.judged.iter().find(|j| j.mark.to_string() == "A1").unwrap();
     assert!(a1.borderline, "{a1:?}");
 }
@@ -102,36 +107,36 @@ fn cards_labelled_a2_that_have_no_queue_reach_a1_and_are_never_said_to_miss_a2()
 fn a_true_a1_card_meets_it_and_its_u3_as_well() {
     let found = judged("sandisk-extremepro-32g-a1");
     for mark in ["A1", "U3", "C10"] {
-        assert_eq!(outcome(&found, mark), Outcome::Met, "{mark}");
+        assert_eq!(outcome(&found, mark), MarkOutcome::Met, "{mark}");
     }
     // 4.7 MB/s over 100 MB in the published table; A1 asks for 500.
     assert!(writes_over(&found, 256).iops > 750.0, "{:?}", found.random);
-    assert!(!found.findings.iter().any(|f| f.weight == Weight::Bad), "{:?}", found.findings);
+    assert!(!found.findings.iter().any(|f| f.weight == FindingWeight::Bad), "{:?}", found.findings);
 }
 
 #[test]
 fn seed_001s_pro_keeps_a1_rates_over_64_mib_and_not_over_1_gib() {
     let found = judged_with("sim:pro-64g-u3", None, |options| options.spans.push(1 << 30));
     let narrow = judged_with("sim:pro-64g-u3", None, |options| {
-        options.limits.region = Region { start: 64 * MIB, len: 64 * MIB };
+        options.limits.region = TargetRegion { start: 64 * MIB, len: 64 * MIB };
     });
     // 2.32 and 0.58 MB/s in docs/reference/reports.md#microsd-speed-comparison: 566 and 142 a second.
     assert!(writes_over(&narrow, 64).iops >= 500.0, "{:?}", narrow.random);
     assert!(writes_over(&found, 1024).iops < 250.0, "{:?}", found.random);
     assert_eq!(
         outcome(&found, "A1"),
-        Outcome::Missed,
+        MarkOutcome::Missed,
         "{:?}",
         found.judged.iter().find(|j| j.mark.to_string() == "A1")
     );
-    assert_eq!(outcome(&found, "U3"), Outcome::Met);
+    assert_eq!(outcome(&found, "U3"), MarkOutcome::Met);
 }
 
 #[test]
 fn a_class_6_card_reads_as_only_uhs_can_and_keeps_its_class() {
     // 6.6 MB/s with dd, 43 MB/s reading.
     let found = judged("noobs-8g-c6");
-    assert_eq!((outcome(&found, "C6"), outcome(&found, "C10")), (Outcome::Met, Outcome::Missed));
+    assert_eq!((outcome(&found, "C6"), outcome(&found, "C10")), (MarkOutcome::Met, MarkOutcome::Missed));
     let bus = found.implied_bus.as_ref().unwrap();
     assert!(bus.above_claim && bus.family == "UHS-I", "{bus:?}");
     assert!(finding(&found, "bus-mode-implied").is_some());
@@ -144,13 +149,13 @@ fn class_10_cards_of_the_seeds_keep_their_class_and_the_ultra_does_not() {
     for name in ["lexar-16g-c10", "toshiba-16g-c10"] {
         let found =
             judged_with(&format!("sim:{name}"), None, |o| o.limits.budget = Some(Duration::from_secs(20)));
-        assert_eq!(outcome(&found, "C10"), Outcome::Met, "{name}: {:?}", found.writing);
+        assert_eq!(outcome(&found, "C10"), MarkOutcome::Met, "{name}: {:?}", found.writing);
     }
     let ultra =
         judged_with("sim:sandisk-ultra-16g-u1", None, |o| o.limits.budget = Some(Duration::from_secs(20)));
-    assert_eq!((outcome(&ultra, "C10"), outcome(&ultra, "U1")), (Outcome::Missed, Outcome::Missed));
+    assert_eq!((outcome(&ultra, "C10"), outcome(&ultra, "U1")), (MarkOutcome::Missed, MarkOutcome::Missed));
     let bad = finding(&ultra, "mark-missed").unwrap();
-    assert!(bad.weight == Weight::Bad && bad.verdict.contains("(needs 10.0)"), "{}", bad.verdict);
+    assert!(bad.weight == FindingWeight::Bad && bad.verdict.contains("(needs 10.0)"), "{}", bad.verdict);
 }
 
 #[test]
@@ -158,22 +163,22 @@ fn an_express_card_is_judged_over_pcie_only() {
     // Behind its cache 295.7 MB/s, in it 639.6: E600 in the cache, E150 in the end.
     let fresh =
         judged_with("sim:lexar-1tb-express", None, |o| o.limits.budget = Some(Duration::from_secs(60)));
-    assert_eq!(outcome(&fresh, "E600"), Outcome::Met, "{:?}", fresh.streams);
+    assert_eq!(outcome(&fresh, "E600"), MarkOutcome::Met, "{:?}", fresh.streams);
     let behind = judged_with("sim:lexar-1tb-express", None, |o| {
         o.limits.budget = Some(Duration::from_secs(60));
         o.after_cache_mb_s = Some(295.7);
     });
-    assert_eq!((outcome(&behind, "E150"), outcome(&behind, "E450")), (Outcome::Met, Outcome::Missed));
+    assert_eq!((outcome(&behind, "E150"), outcome(&behind, "E450")), (MarkOutcome::Met, MarkOutcome::Missed));
     let claimed = "E300".parse().unwrap();
     let reader = judged_with("sim:lexar-1tb-express", None, |o| {
         o.limits.budget = Some(Duration::from_secs(5));
         o.bus = cardscope_model::judged_mark::BusFacts { mode: Some("SDR104".into()), ..Default::default() };
-        o.claimed.push(cardscope_model::judged_mark::Claim {
+        o.claimed.push(cardscope_model::judged_mark::MarkClaim {
             mark: claimed,
             by: cardscope_model::judged_mark::ClaimedBy::Label,
         });
     });
-    assert_eq!(reader.outcome(claimed), Some(Outcome::NotTestable));
+    assert_eq!(reader.outcome(claimed), Some(MarkOutcome::NotTestable));
     assert!(reader.streams.is_empty());
 }
 
@@ -183,7 +188,7 @@ fn a_slow_reader_hides_a_mark_and_is_named_for_it() {
         o.limits.budget = Some(Duration::from_secs(15));
         o.bus.ceiling_mb_s = Some(20.0);
     });
-    assert_eq!(outcome(&found, "U3"), Outcome::NotTestable);
+    assert_eq!(outcome(&found, "U3"), MarkOutcome::NotTestable);
     let why = finding(&found, "mark-not-testable").unwrap();
     assert!(why.verdict.contains("20.0 MB/s"), "{}", why.verdict);
 }
@@ -192,12 +197,14 @@ fn a_slow_reader_hides_a_mark_and_is_named_for_it() {
 fn too_little_room_and_too_little_time_are_said_and_accuse_nobody() {
     let found = judged("constant?announced_bytes=8MiB");
     assert!(found.left_out[0].starts_with("everything"), "{:?}", found.left_out);
-    assert!(found.judged.iter().all(|j| matches!(j.outcome, Outcome::NotTested | Outcome::NotTestable)));
+    assert!(
+        found.judged.iter().all(|j| matches!(j.outcome, MarkOutcome::NotTested | MarkOutcome::NotTestable))
+    );
     let short = judged_with("sim:sandisk-extreme-16g-u3", None, |o| {
         o.limits.budget = Some(Duration::from_millis(1500));
     });
     assert!(!short.left_out.is_empty());
-    assert!(!short.findings.iter().any(|f| f.weight == Weight::Bad), "{:?}", short.findings);
+    assert!(!short.findings.iter().any(|f| f.weight == FindingWeight::Bad), "{:?}", short.findings);
 }
 
 #[test]
@@ -209,7 +216,7 @@ fn no_card_however_slow_its_single_writes_takes_much_longer_than_it_may() {
             let mut journal = Counting::default();
             let found = judged_with(&format!("sim:{name}"), kept.then_some(&mut journal), |o| {
                 o.limits.budget = Some(Duration::from_secs(20));
-                o.claimed.push(cardscope_model::judged_mark::Claim {
+                o.claimed.push(cardscope_model::judged_mark::MarkClaim {
                     mark: "A2".parse().unwrap(),
                     by: cardscope_model::judged_mark::ClaimedBy::Label,
                 });
@@ -225,19 +232,19 @@ fn an_e_class_is_read_with_the_data_kept_and_written_only_where_it_may_go() {
         judged_with("sim:lexar-1tb-express", None, |o| {
             o.limits.budget = Some(Duration::from_secs(60));
             o.limits.max_write = (!thorough).then_some(256 << 20);
-            o.form = if thorough { Form::Volumes } else { Form::Short };
+            o.form = if thorough { TestForm::Volumes } else { TestForm::Short };
         })
     };
     let kept = found(false);
     assert!(kept.streams.iter().all(|s| !s.write) && kept.streams.len() == 1, "{:?}", kept.streams);
     let e150 = kept.judged.iter().find(|j| j.mark.to_string() == "E150").unwrap();
-    assert_eq!(e150.outcome, Outcome::NotTested);
+    assert_eq!(e150.outcome, MarkOutcome::NotTested);
     assert!(e150.because.contains("it writes 1.2 GB; use `check --erase`"), "{}", e150.because);
     let reading = e150.parts.iter().find(|p| p.what.starts_with("reading")).unwrap();
-    assert_eq!(reading.outcome, Outcome::Met, "{reading:?}");
+    assert_eq!(reading.outcome, MarkOutcome::Met, "{reading:?}");
     let given_up = found(true);
     assert!(given_up.streams.iter().any(|s| s.write), "{:?}", given_up.left_out);
-    assert_eq!(outcome(&given_up, "E150"), Outcome::Met);
+    assert_eq!(outcome(&given_up, "E150"), MarkOutcome::Met);
 }
 
 /// Counts what it is asked to keep.
@@ -247,7 +254,7 @@ struct Counting {
     committed: usize,
 }
 
-impl Journal for Counting {
+impl JournalWriter for Counting {
     fn save(&mut self, offset: u64, original: &[u8]) -> Result<(), JournalError> {
         self.kept.push(SavedRange { offset, len: original.len() as u64 });
         Ok(())
@@ -272,13 +279,13 @@ fn what_is_written_was_saved_before_and_is_little() {
     assert_eq!(journal.committed, journal.kept.len(), "everything is on disk");
     assert!(kept > 0 && found.cost.written_bytes < 128 << 20, "{:?}", found.cost);
     assert!(kept < 128 << 20, "{kept} bytes saved");
-    assert_eq!(outcome(&found, "A1"), Outcome::Met);
+    assert_eq!(outcome(&found, "A1"), MarkOutcome::Met);
 }
 
 #[test]
 fn a_journal_that_cannot_save_ends_it_before_anything_is_written() {
     struct Full;
-    impl Journal for Full {
+    impl JournalWriter for Full {
         fn save(&mut self, _: u64, _: &[u8]) -> Result<(), JournalError> {
             Err(JournalError("no room".into()))
         }
@@ -293,10 +300,10 @@ fn a_journal_that_cannot_save_ends_it_before_anything_is_written() {
         }
     }
     let mut target = SimTarget::named("sim:lexar-16g-c10").unwrap();
-    let region = Region { start: 0, len: 16_012_804_096 };
-    let limits = Limits { seed: 1, region, max_write: None, budget: None };
-    let options = Options::of(limits, None, None, None);
-    let mut card = Card::new(&mut target, &Interrupt::default(), 1 << 20, 4).unwrap();
+    let region = TargetRegion { start: 0, len: 16_012_804_096 };
+    let limits = ProbeLimits { seed: 1, region, max_write: None, budget: None };
+    let options = MarkOptions::of(limits, None, None, None);
+    let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), 1 << 20, 4).unwrap();
     let mut found = MarksMeasured::default();
     let ended = judge(&mut card, WriteScope::new(Some(&mut Full)), &options, &mut Silent, &mut found);
     assert!(ended.is_err());
@@ -306,21 +313,21 @@ fn a_journal_that_cannot_save_ends_it_before_anything_is_written() {
 
 #[test]
 fn one_write_that_stalls_does_not_tell_that_there_is_no_time_to_write_a_file() {
-    let region = Region { start: 64 * MIB, len: 128 * MIB };
+    let region = TargetRegion { start: 64 * MIB, len: 128 * MIB };
     // I/O 200 stalls: the first write, or one soon after it.
     for reads in 190..200 {
         let (found, _) = watched(
             "sim:a2-command-queue?faults.stall_every_ios=200&faults.stall_s=1",
             None,
             |target| {
-                let mut card = Card::new(target, &Interrupt::default(), 4096, 1).unwrap();
-                let reads = (0..reads).map(|read| Extent { offset: read * 4096, len: 4096 });
-                card.read(reads, Content::Buffer, |_, _, _| Ok(())).unwrap();
+                let mut card = IoDriver::new(target, &InterruptFlag::default(), 4096, 1).unwrap();
+                let reads = (0..reads).map(|read| CardExtent { offset: read * 4096, len: 4096 });
+                card.read(reads, IoContent::Buffer, |_, _, _| Ok(())).unwrap();
             },
             |options| {
                 let budget = Some(Duration::from_secs(30));
                 options.card_addresses = false;
-                options.limits = Limits { region, budget, ..options.limits };
+                options.limits = ProbeLimits { region, budget, ..options.limits };
             },
         );
         assert!(found.read_mb_s.is_some(), "after {reads} reads: {:?}", found.left_out);
@@ -329,7 +336,7 @@ fn one_write_that_stalls_does_not_tell_that_there_is_no_time_to_write_a_file() {
 
 #[test]
 fn a_file_is_written_before_reads_of_it_are_timed() {
-    let region = Region { start: 64 * MIB, len: 128 * MIB };
+    let region = TargetRegion { start: 64 * MIB, len: 128 * MIB };
     let in_a_file = |max_write: u64| {
         watched(
             "sim:a2-command-queue",
@@ -337,7 +344,7 @@ fn a_file_is_written_before_reads_of_it_are_timed() {
             |_| (),
             |o| {
                 o.card_addresses = false;
-                o.limits = Limits { region, max_write: Some(max_write), ..o.limits };
+                o.limits = ProbeLimits { region, max_write: Some(max_write), ..o.limits };
             },
         )
     };
@@ -361,8 +368,8 @@ fn an_express_card_in_a_directory_that_cannot_be_filled_is_not_read_with_a_full_
         |_| (),
         |o| {
             o.card_addresses = false;
-            let region = Region { start: 0, len: 2 << 30 };
-            o.limits = Limits { region, max_write: Some(1 << 30), ..o.limits };
+            let region = TargetRegion { start: 0, len: 2 << 30 };
+            o.limits = ProbeLimits { region, max_write: Some(1 << 30), ..o.limits };
         },
     );
     assert!(found.streams.is_empty() && found.implied_bus.is_some());
@@ -381,7 +388,7 @@ fn nothing_is_written_below_the_region_wherever_it_begins_within_a_unit() {
                 |_| (),
                 |o| {
                     (o.unit, o.unit_from) = (Some(unit), "SSR".to_owned());
-                    o.limits = Limits { region: Region { start, len }, seed, ..o.limits };
+                    o.limits = ProbeLimits { region: TargetRegion { start, len }, seed, ..o.limits };
                 },
             );
             assert!(card.lowest_write >= start, "{unit}: {}", card.lowest_write);
@@ -397,7 +404,7 @@ fn nothing_is_written_below_the_region_wherever_it_begins_within_a_unit() {
 #[test]
 fn what_a_reader_takes_for_itself_is_no_moving() {
     let found = judged_with("sim:constant?overhead_s=0.002", None, |o| {
-        o.claimed.push(cardscope_model::judged_mark::Claim {
+        o.claimed.push(cardscope_model::judged_mark::MarkClaim {
             mark: "C4".parse().unwrap(),
             by: cardscope_model::judged_mark::ClaimedBy::Label,
         });
@@ -407,7 +414,7 @@ fn what_a_reader_takes_for_itself_is_no_moving() {
 }
 
 /// What a budget of so many seconds leaves of a card of which some I/Os take a minute.
-fn stalling(name: &str, keeps: bool, budget: u64, stalls: (u64, Which)) -> MarksMeasured {
+fn stalling(name: &str, keeps: bool, budget: u64, stalls: (u64, DirectionFilter)) -> MarksMeasured {
     let mut journal = Counting::default();
     let found = watched(
         &format!("sim:{name}"),
@@ -415,9 +422,9 @@ fn stalling(name: &str, keeps: bool, budget: u64, stalls: (u64, Which)) -> Marks
         |card| card.stalls = Some(stalls),
         |o| {
             o.limits.budget = Some(Duration::from_secs(budget));
-            o.limits.region = Region { start: 16 * MIB, ..o.limits.region };
+            o.limits.region = TargetRegion { start: 16 * MIB, ..o.limits.region };
             o.limits.region.len -= 16 * MIB;
-            o.claimed.push(cardscope_model::judged_mark::Claim {
+            o.claimed.push(cardscope_model::judged_mark::MarkClaim {
                 mark: "A2".parse().unwrap(),
                 by: cardscope_model::judged_mark::ClaimedBy::Label,
             });
@@ -428,10 +435,10 @@ fn stalling(name: &str, keeps: bool, budget: u64, stalls: (u64, Which)) -> Marks
 
 #[test]
 fn a_card_that_takes_a_minute_for_each_io_ends_within_its_budget_and_one_of_them() {
-    let kinds: [(&str, Which); 3] = [
+    let kinds: [(&str, DirectionFilter); 3] = [
         ("all", |_| true),
-        ("reads", |direction| direction == Direction::Read),
-        ("writes", |direction| direction == Direction::Write),
+        ("reads", |direction| direction == IoDirection::Read),
+        ("writes", |direction| direction == IoDirection::Write),
     ];
     for name in ["noobs-8g-c6", "a2-command-queue", "lexar-1tb-express"] {
         for (kind, which) in kinds {
@@ -475,7 +482,11 @@ fn a_card_that_fails_everything_ends_and_is_accused_of_nothing() {
                 });
                 assert!(found.cost.seconds <= 31.0, "{name}: {:?}", found.cost);
                 assert!(!found.left_out.is_empty(), "{name}");
-                assert!(!found.findings.iter().any(|f| f.weight == Weight::Bad), "{:?}", found.findings);
+                assert!(
+                    !found.findings.iter().any(|f| f.weight == FindingWeight::Bad),
+                    "{:?}",
+                    found.findings
+                );
             }
         }
     }
@@ -484,9 +495,9 @@ fn a_card_that_fails_everything_ends_and_is_accused_of_nothing() {
 /// What a card's own parameters make of 512 KiB in order, in MB/s, where they are simple enough to say.
 fn own_speed(card: &Archetype) -> Option<f64> {
     let (fixed, mb_s) = match card.write? {
-        Write::Log(log) => (log.fixed_s, log.mb_s),
-        Write::Page(page) => (page.base_s, page.mb_s),
-        Write::Hybrid(_) => return None,
+        WriteTimes::Log(log) => (log.fixed_s, log.mb_s),
+        WriteTimes::Page(page) => (page.base_s, page.mb_s),
+        WriteTimes::Hybrid(_) => return None,
     };
     let plain = card.cache.is_none() && card.thermal.is_none() && card.fake.kind == FakeKind::None;
     let io = 524_288.0 / 1e6;
@@ -504,11 +515,11 @@ fn the_classes_of_random_cards_follow_their_own_speed() {
         judged_cards += 1;
         for (mark, demand) in [("C10", 10.0), ("U3", 30.0), ("V30", 30.0)] {
             let far = (speed / demand - 1.0).abs() > 0.15;
-            let expected = if speed >= demand { Outcome::Met } else { Outcome::Missed };
+            let expected = if speed >= demand { MarkOutcome::Met } else { MarkOutcome::Missed };
             let is = outcome(&found, mark);
             // A UHS mark needs a UHS card, and a slow way hides what is missed: neither is an accusation.
-            let doubted = is == Outcome::Borderline && expected == Outcome::Missed;
-            if far && is != expected && is != Outcome::NotTestable && !doubted {
+            let doubted = is == MarkOutcome::Borderline && expected == MarkOutcome::Missed;
+            if far && is != expected && is != MarkOutcome::NotTestable && !doubted {
                 wrong.push(format!("{name} {mark}: {is:?} at {speed:.1} MB/s"));
             }
         }
@@ -519,35 +530,35 @@ fn the_classes_of_random_cards_follow_their_own_speed() {
 
 /// A card on a bus that hides nothing, claimed to have a mark.
 fn claiming(name: &str, mark: &str) -> MarksMeasured {
-    claiming_in(Form::Short, Some(Duration::from_secs(40)), name, mark)
+    claiming_in(TestForm::Short, Some(Duration::from_secs(40)), name, mark)
 }
 
-fn claiming_in(form: Form, budget: Option<Duration>, name: &str, mark: &str) -> MarksMeasured {
-    use cardscope_model::judged_mark::{BusFacts, Claim, ClaimedBy};
+fn claiming_in(form: TestForm, budget: Option<Duration>, name: &str, mark: &str) -> MarksMeasured {
+    use cardscope_model::judged_mark::{BusFacts, ClaimedBy, MarkClaim};
     judged_with(name, None, |o| {
         (o.form, o.limits.budget) = (form, budget);
         o.bus = BusFacts { mode: Some("SDR104".into()), ..BusFacts::default() };
-        o.claimed = vec![Claim { mark: mark.parse().unwrap(), by: ClaimedBy::Label }];
+        o.claimed = vec![MarkClaim { mark: mark.parse().unwrap(), by: ClaimedBy::Label }];
     })
 }
 
 /// What may be said of a card that does so much of what its mark demands.
-fn allowed(share: f64, is: Outcome) -> bool {
+fn allowed(share: f64, is: MarkOutcome) -> bool {
     match is {
-        Outcome::Missed => share < 1.0,
-        Outcome::Borderline => share > 0.5,
-        Outcome::Met => share > 0.9,
-        Outcome::NotTested | Outcome::NotTestable => false,
+        MarkOutcome::Missed => share < 1.0,
+        MarkOutcome::Borderline => share > 0.5,
+        MarkOutcome::Met => share > 0.9,
+        MarkOutcome::NotTested | MarkOutcome::NotTestable => false,
     }
 }
 
 /// Whether the mark is judged as it may be, and what follows from it is no heavier.
 fn is_judged_fairly(found: &MarksMeasured, mark: &str, share: f64) -> bool {
     let is = outcome(found, mark);
-    let accused = found.findings.iter().any(|f| f.weight == Weight::Bad);
+    let accused = found.findings.iter().any(|f| f.weight == FindingWeight::Bad);
     let advice =
         found.findings.iter().filter_map(|f| f.advice.as_deref()).any(|a| a.starts_with("Return the card"));
-    allowed(share, is) && accused == (is == Outcome::Missed) && advice == accused
+    allowed(share, is) && accused == (is == MarkOutcome::Missed) && advice == accused
 }
 
 const SHARES: [f64; 6] = [0.5, 0.85, 0.95, 1.0, 1.02, 1.1];
@@ -563,9 +574,9 @@ fn no_card_that_is_as_fast_in_order_as_its_mark_demands_is_accused_and_one_half_
         let (mark, demand) = [("C10", 10.0), ("U3", 30.0), ("V30", 30.0)][seed as usize / 6 % 3];
         let share = SHARES[cards % SHARES.len()];
         let fixed = match card.write.unwrap() {
-            Write::Log(log) => log.fixed_s,
-            Write::Page(page) => page.base_s,
-            Write::Hybrid(_) => continue,
+            WriteTimes::Log(log) => log.fixed_s,
+            WriteTimes::Page(page) => page.base_s,
+            WriteTimes::Hybrid(_) => continue,
         };
         let io = 524_288.0 / 1e6;
         let mb_s = io / (io / (demand * share) - fixed);
@@ -619,14 +630,14 @@ fn ten_minutes_on_a_card_filled_to_75_percent_are_never_so_much_faster_that_the_
         if target_spec::parse(&name).is_err() {
             continue;
         }
-        let of = |form: Form| {
+        let of = |form: TestForm| {
             judged_with(&name, None, |o| {
                 (o.form, o.bus.queue) = (form, Some(false));
-                o.limits.budget = (form == Form::Short).then_some(MINUTE);
+                o.limits.budget = (form == TestForm::Short).then_some(MINUTE);
             })
         };
-        let (short, specified) = (of(Form::Short), of(Form::Specification));
-        assert_eq!(specified.form, Form::Specification, "{name}: {:?}", specified.left_out);
+        let (short, specified) = (of(TestForm::Short), of(TestForm::Specification));
+        assert_eq!(specified.form, TestForm::Specification, "{name}: {:?}", specified.left_out);
         // A2 demands more than all but few of these cards do, so it names what each may do at best.
         let a2 = short.judged.iter().find(|j| j.mark.to_string() == "A2").unwrap();
         for (part, write) in a2.parts[1..].iter().zip([false, true]) {
@@ -644,7 +655,7 @@ fn ten_minutes_on_a_card_filled_to_75_percent_are_never_so_much_faster_that_the_
 #[test]
 fn the_conditions_of_the_specification_decide_about_a_card_that_barely_meets_or_misses_a1() {
     for share in [0.9, 1.01, 1.1] {
-        let expected = if share >= 1.0 { Outcome::Met } else { Outcome::Missed };
+        let expected = if share >= 1.0 { MarkOutcome::Met } else { MarkOutcome::Missed };
         // Each read takes the command and 4 KiB at 50 MB/s.
         let command_s = 1.0 / (1500.0 * share) - 4096.0 / 50e6;
         let reads = format!("sim:constant?command_s={command_s}&announced_bytes=1GiB");
@@ -653,7 +664,7 @@ fn the_conditions_of_the_specification_decide_about_a_card_that_barely_meets_or_
             "sim:a2-label-only?write.random_s={random_s}&write.log_bytes=1GiB&bus_mb_s=200&announced_bytes=1GiB"
         );
         for name in [reads, writes] {
-            let found = claiming_in(Form::Specification, None, &name, "A1");
+            let found = claiming_in(TestForm::Specification, None, &name, "A1");
             let a1 = found.judged.iter().find(|j| j.mark.to_string() == "A1").unwrap();
             assert_eq!((a1.outcome, a1.borderline), (expected, false), "{name} at {share}: {:?}", a1.parts);
             let [write, read] = [true, false]
@@ -666,7 +677,7 @@ fn the_conditions_of_the_specification_decide_about_a_card_that_barely_meets_or_
 
 #[test]
 fn where_time_does_not_allow_the_conditions_of_the_specification_their_volumes_are_written() {
-    let found = claiming_in(Form::Specification, Some(MINUTE), "sim:constant?announced_bytes=1GiB", "A1");
-    assert_eq!(found.form, Form::Volumes);
+    let found = claiming_in(TestForm::Specification, Some(MINUTE), "sim:constant?announced_bytes=1GiB", "A1");
+    assert_eq!(found.form, TestForm::Volumes);
     assert!(found.left_out.iter().any(|what| what.contains("conditions of the specification")));
 }

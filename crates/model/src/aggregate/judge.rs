@@ -2,8 +2,8 @@
 //! that a run must meet.
 
 use super::{mean_latency_s, tool_prints};
-use crate::finding::{Finding, Weight};
-use crate::recipe::{Demand, Recipe, Rounding, Score, TermFigure, Test};
+use crate::finding::{Finding, FindingWeight};
+use crate::recipe::{PassDemand, Recipe, RecipeTest, ScoreRounding, TermFigure, ToolScore};
 use crate::result::{RunResult, Summary, TestResult};
 use crate::statistics::{mean, median};
 use crate::test_name::TestName;
@@ -14,7 +14,7 @@ pub fn scores(run: &RunResult, recipe: &Recipe) -> Vec<(String, f64)> {
     recipe.scores.iter().filter_map(|s| score(run, s).map(|value| (s.name.clone(), value))).collect()
 }
 
-fn score(run: &RunResult, score: &Score) -> Option<f64> {
+fn score(run: &RunResult, score: &ToolScore) -> Option<f64> {
     let mut sum = 0.0;
     for term in &score.terms {
         let result = find(run, &term.step)?;
@@ -28,8 +28,8 @@ fn score(run: &RunResult, score: &Score) -> Option<f64> {
     let value = sum / score.divide;
     Some(match score.rounding {
         // 17.8 * 1024 is not exact in binary: a sum that is whole in decimals must not lose a point to the floor.
-        Rounding::Floor => (value + value.abs() * 1e-12).floor(),
-        Rounding::Nearest => value.round(),
+        ScoreRounding::Floor => (value + value.abs() * 1e-12).floor(),
+        ScoreRounding::Nearest => value.round(),
     })
 }
 
@@ -44,7 +44,7 @@ pub fn demands_met(run: &RunResult, recipe: &Recipe) -> Option<bool> {
     (!verdicts.is_empty() && !verdicts.contains(&None)).then_some(true)
 }
 
-fn meets(result: &TestResult, demand: &Demand) -> bool {
+fn meets(result: &TestResult, demand: &PassDemand) -> bool {
     let bytes_per_s = result.recipe_value * MB;
     let iops = bytes_per_s / result.test.block as f64;
     demand.iops.is_none_or(|least| iops >= least)
@@ -66,11 +66,11 @@ pub fn demand_findings(runs: &[RunResult], recipe: &Recipe) -> Vec<Finding> {
         return Vec::new();
     };
     let name = &recipe.name;
-    let note = |confidence, text: String| Finding::new(CLAIM, Weight::Note, confidence, text);
+    let note = |confidence, text: String| Finding::new(CLAIM, FindingWeight::Note, confidence, text);
     let finding = match verdicts.iter().position(|met| *met) {
         Some(0) => note(0.95, format!("The card meets all demands of {name} in the first run.")),
         Some(n) => note(0.8, format!("The card meets all demands of {name}, but only in run {}.", n + 1)),
-        None => Finding::new(CLAIM, Weight::Bad, 0.95, failed(name, verdicts.len())).advise(ADVICE),
+        None => Finding::new(CLAIM, FindingWeight::Bad, 0.95, failed(name, verdicts.len())).advise(ADVICE),
     };
     vec![recipe.demands.iter().fold(finding, |finding, demand| with_evidence(finding, deciding, demand))]
 }
@@ -83,7 +83,7 @@ fn failed(name: &str, tries: usize) -> String {
     format!("The card fails the demands of {name} in {tries}.")
 }
 
-fn with_evidence(mut finding: Finding, run: &RunResult, demand: &Demand) -> Finding {
+fn with_evidence(mut finding: Finding, run: &RunResult, demand: &PassDemand) -> Finding {
     let Some(result) = find(run, &demand.step) else { return finding };
     let bytes_per_s = result.recipe_value * MB;
     if let Some(least) = demand.iops {
@@ -121,7 +121,7 @@ pub fn summarise(
 fn summary(
     runs: &[RunResult],
     recipe: &Recipe,
-    test: &Test,
+    test: &RecipeTest,
     ci95: &impl Fn(TestName, &[f64]) -> Option<[f64; 2]>,
 ) -> Option<Summary> {
     let results = in_counted_runs(runs, test);
@@ -152,7 +152,7 @@ fn summary(
     })
 }
 
-fn in_counted_runs<'a>(runs: &'a [RunResult], test: &Test) -> Vec<&'a TestResult> {
+fn in_counted_runs<'a>(runs: &'a [RunResult], test: &RecipeTest) -> Vec<&'a TestResult> {
     let key = test.key();
     runs.iter().filter(|run| run.counted).flat_map(|run| &run.results).filter(|r| r.key() == key).collect()
 }

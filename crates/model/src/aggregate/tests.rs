@@ -1,7 +1,7 @@
 use super::*;
 use crate::recipe::{RECIPES, Recipe, parse};
 use crate::result::RunResult;
-use crate::series::Bucket;
+use crate::series::SeriesBucket;
 use crate::units::{GIB, MIB, NANOS_PER_S};
 use proptest::prelude::*;
 use rstest::rstest;
@@ -10,21 +10,21 @@ fn recipe(name: &str) -> Recipe {
     parse(RECIPES.find(name).unwrap(), None).unwrap()
 }
 
-fn test_of(recipe: &Recipe, key: &str) -> Test {
+fn test_of(recipe: &Recipe, key: &str) -> RecipeTest {
     recipe.tests.iter().find(|t| t.key() == key).unwrap_or_else(|| panic!("{key}")).clone()
 }
 
 /// A loop that moved `bytes` in `seconds`, each I/O taking as long as the next.
-fn sample(test: &Test, bytes: u64, seconds: f64) -> Sample {
+fn sample(test: &RecipeTest, bytes: u64, seconds: f64) -> LoopSample {
     let ios = bytes / test.name.pattern.block;
-    let mut histogram = Histogram::default();
+    let mut histogram = LatencyHistogram::default();
     histogram.record((seconds * NANOS_PER_S as f64 / ios.max(1) as f64) as u64);
-    Sample {
+    LoopSample {
         bytes,
         ios,
         nanos: (seconds * NANOS_PER_S as f64).round() as u64,
         histogram,
-        series: Series::default(),
+        series: TimeSeries::default(),
         temperature_c: TemperatureC::default(),
         counted: true,
     }
@@ -74,7 +74,7 @@ fn each_tool_prints_what_it_prints(
 /// Loops of 1 s each at the given MiB/s (whole blocks of 1 MiB); the first is discarded.
 fn loops(recipe: &str, key: &str, mib_s: &[u64]) -> TestResult {
     let test = test_of(&self::recipe(recipe), key);
-    let mut samples: Vec<Sample> = mib_s.iter().map(|m| sample(&test, m * MIB, 1.0)).collect();
+    let mut samples: Vec<LoopSample> = mib_s.iter().map(|m| sample(&test, m * MIB, 1.0)).collect();
     samples[0].counted = false;
     aggregate(&test, &samples).unwrap()
 }
@@ -106,7 +106,7 @@ fn a_test_without_a_counted_loop_has_no_result() {
 #[test]
 fn the_series_of_several_loops_is_one_series() {
     let test = test_of(&recipe("cdm3"), "RND4K Q1T1 read");
-    let second = |at_s| Bucket { at_s, bytes: 4096, ios: 1, ..Bucket::default() };
+    let second = |at_s| SeriesBucket { at_s, bytes: 4096, ios: 1, ..SeriesBucket::default() };
     let mut one = sample(&test, 8192, 1.5);
     one.series = [second(0), second(1)].into_iter().collect();
     one.temperature_c = TemperatureC { start: Some(30.0), end: Some(41.0), max: Some(42.0) };
@@ -125,7 +125,7 @@ proptest! {
     ) {
         let test = recipe(tool).tests.swap_remove(index);
         let block = test.name.pattern.block;
-        let samples: Vec<Sample> = moved.iter().map(|(ios, nanos, counted)| Sample {
+        let samples: Vec<LoopSample> = moved.iter().map(|(ios, nanos, counted)| LoopSample {
             bytes: ios * block, ios: *ios, nanos: *nanos, counted: *counted, ..sample(&test, block, 1.0)
         }).collect();
         let Some(result) = aggregate(&test, &samples) else {
@@ -135,7 +135,7 @@ proptest! {
         let agree = |mb_s: f64, iops: f64| (mb_s * 1e6 - iops * block as f64).abs() <= mb_s * 1e6 * 1e-9;
         prop_assert!(agree(result.mb_s, result.iops));
         prop_assert!(result.loops.iter().all(|l| agree(l.mb_s, l.iops)));
-        let counted: Vec<&Sample> = samples.iter().filter(|s| s.counted).collect();
+        let counted: Vec<&LoopSample> = samples.iter().filter(|s| s.counted).collect();
         let (ios, nanos): (u64, u64) = (counted.iter().map(|s| s.ios).sum(), counted.iter().map(|s| s.nanos).sum());
         let rate = ios as f64 / (nanos as f64 / 1e9);
         prop_assert!((result.iops - rate).abs() <= rate * 1e-9, "{} I/Os per second, counted {rate}", result.iops);
@@ -146,7 +146,7 @@ proptest! {
 }
 
 /// A run in which each of the recipe's tests did so many bytes per second.
-fn run_of(recipe: &Recipe, number: u32, bytes_per_s: impl Fn(&Test) -> f64) -> RunResult {
+fn run_of(recipe: &Recipe, number: u32, bytes_per_s: impl Fn(&RecipeTest) -> f64) -> RunResult {
     let results = recipe.tests.iter().map(|test| {
         let bytes = test.name.pattern.block * 10_000;
         aggregate(test, &[sample(test, bytes, bytes as f64 / bytes_per_s(test))]).unwrap()
@@ -235,7 +235,7 @@ fn the_try_that_passes_decides() {
     let write = summary.iter().find(|s| s.step.as_deref() == Some("rand-4k-write")).unwrap();
     assert_eq!(write.tool_prints.as_ref().unwrap().value, 700.0);
     let findings = demand_findings(&runs, &recipe);
-    assert_eq!(findings[0].weight, crate::finding::Weight::Note);
+    assert_eq!(findings[0].weight, crate::finding::FindingWeight::Note);
     assert!(findings[0].verdict.contains("only in run 2"), "{}", findings[0].verdict);
 }
 
@@ -244,7 +244,7 @@ fn three_failed_tries_are_a_bad_finding_with_the_figures() {
     let recipe = recipe("agnostics-a1");
     let runs: Vec<RunResult> = (1..=3).map(|n| a1_run(&recipe, n, 312.0, 20_000.0)).collect();
     let finding = &demand_findings(&runs, &recipe)[0];
-    assert_eq!(finding.weight, crate::finding::Weight::Bad);
+    assert_eq!(finding.weight, crate::finding::FindingWeight::Bad);
     assert!(finding.verdict.contains("all 3 runs"));
     assert!(finding.evidence.contains(&("rand-4k-write".into(), "312 IOPS (needs 500)".into())));
 }
@@ -252,7 +252,7 @@ fn three_failed_tries_are_a_bad_finding_with_the_figures() {
 #[test]
 fn as_ssd_weighs_sequential_speed_by_a_tenth_and_gives_no_total() {
     let recipe = recipe("as-ssd");
-    let mib = |test: &Test| match test.key().as_str() {
+    let mib = |test: &RecipeTest| match test.key().as_str() {
         "Seq read" => 80.0,
         "4K read" => 8.0,
         "4K-64Thrd read" => 9.0,

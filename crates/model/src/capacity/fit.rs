@@ -3,7 +3,7 @@
 
 use super::nominal;
 use crate::finding::Finding;
-use crate::report::{Document, ExitStatus};
+use crate::report::{ExitStatus, ReportDocument};
 use serde::{Deserialize, Serialize};
 
 /// So much below the smallest card known is left free: cards that nobody has listed yet may be smaller.
@@ -33,11 +33,11 @@ pub struct CardSize {
 /// The cards in `capacities/known.toml`, smallest first; a test holds that the file can be read.
 pub fn known_cards() -> Vec<CardSize> {
     #[derive(Default, Deserialize)]
-    struct Known {
+    struct KnownSize {
         known: Vec<(u64, String, String)>,
     }
     let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../capacities/known.toml"));
-    let rows = toml::from_str::<Known>(text).unwrap_or_default().known;
+    let rows = toml::from_str::<KnownSize>(text).unwrap_or_default().known;
     rows.into_iter().map(|(bytes, card, source)| CardSize { card, bytes, source }).collect()
 }
 
@@ -60,7 +60,7 @@ pub struct CardFit {
 
 /// What cards of one nominal capacity have in common.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Nominal {
+pub struct NominalCapacity {
     /// `32 GB`.
     pub nominal: String,
     /// What is printed, in bytes (powers of ten).
@@ -118,13 +118,13 @@ pub struct FitReport {
     /// Known cards, smallest first.
     pub cards: Vec<CardFit>,
     /// By nominal capacity.
-    pub nominal: Vec<Nominal>,
+    pub nominal: Vec<NominalCapacity>,
     /// Contradictions between what the card and the system say.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub findings: Vec<Finding>,
 }
 
-impl Document for FitReport {
+impl ReportDocument for FitReport {
     fn exit_status(&self) -> ExitStatus {
         ExitStatus::bad_if(self.fits == Some(false))
     }
@@ -156,7 +156,7 @@ pub fn card_fit(card: CardSize, asked: Option<u64>, needed: Option<u64>) -> Card
 }
 
 /// What the cards of one nominal capacity have in common.
-pub fn of_nominal(name: &str, cards: &[CardSize], asked: Option<u64>) -> Option<Nominal> {
+pub fn of_nominal(name: &str, cards: &[CardSize], asked: Option<u64>) -> Option<NominalCapacity> {
     let printed = printed_bytes(name)?;
     let mut of_it: Vec<&CardSize> =
         cards.iter().filter(|c| nominal(c.bytes).as_deref() == Some(name)).collect();
@@ -173,7 +173,7 @@ pub fn of_nominal(name: &str, cards: &[CardSize], asked: Option<u64>) -> Option<
         ),
     };
     let safe = (least as f64 * (1.0 - MARGIN)) as u64;
-    Some(Nominal {
+    Some(NominalCapacity {
         nominal: name.to_owned(),
         printed_bytes: printed,
         known: of_it.len(),

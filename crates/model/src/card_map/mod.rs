@@ -9,10 +9,10 @@ pub mod property;
 mod seed_004;
 
 use crate::finding::Finding;
-use crate::report::{Body, ExitStatus, Moved, Report};
+use crate::report::{ExitStatus, IoTotals, Report, ReportBody};
 use crate::verify::SpeedMap;
 use plot::Plot;
-use property::{Property, Sought};
+use property::{Property, SoughtProperty};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -45,7 +45,7 @@ pub struct SizePoint {
 
 /// What the cost of I/Os of different sizes shows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Curves {
+pub struct SizeCurves {
     /// Reads in order.
     pub sequential_read: Vec<SizePoint>,
     /// Reads at random.
@@ -59,7 +59,7 @@ pub struct Curves {
     pub random_write_blocks: Option<u32>,
 }
 
-impl Curves {
+impl SizeCurves {
     /// All of them.
     pub fn all(&self) -> [&[SizePoint]; 4] {
         [&self.sequential_read, &self.random_read, &self.sequential_write, &self.random_write]
@@ -91,7 +91,7 @@ pub struct ProfileLine {
 
 /// Advice that follows from what was found, ready to paste.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Advice {
+pub struct MapAdvice {
     /// First byte at which a partition should start.
     pub partition_start_bytes: Option<u64>,
     /// ext4: `stride` in blocks of 4 KiB.
@@ -107,16 +107,16 @@ pub struct Advice {
     /// Mount options worth having.
     pub mount_options: Vec<String>,
     /// Commands ready to paste, each with what it does.
-    pub commands: Vec<Command>,
+    pub commands: Vec<AdviceCommand>,
     /// What was tried and measured before it was advised: discard, file systems.
-    pub tried: Vec<Tried>,
+    pub tried: Vec<TriedState>,
     /// In sentences.
     pub words: Vec<String>,
 }
 
 /// A command ready to paste.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Command {
+pub struct AdviceCommand {
     /// What it does.
     pub what: String,
     /// The command, with the target's own name in it.
@@ -125,7 +125,7 @@ pub struct Command {
 
 /// Small writes in one state of the card or on one file system.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Tried {
+pub struct TriedState {
     /// `as it was`, `after discard`, `ext4`, `f2fs`, `nilfs2`, `exfat`.
     pub what: String,
     /// Random 4 KiB writes, each synced, per second; `None` where it could not be tried.
@@ -138,9 +138,9 @@ pub struct Tried {
     pub reason: Option<String>,
 }
 
-impl Measured {
+impl MeasuredMap {
     /// Every property, in the order in which their pictures are shown.
-    pub fn properties(&self) -> [&dyn Sought; 17] {
+    pub fn properties(&self) -> [&dyn SoughtProperty; 17] {
         [
             &self.page_bytes,
             &self.erase_block_bytes,
@@ -164,7 +164,7 @@ impl Measured {
 
     /// True where neither a property nor a speed is known.
     pub fn is_untested(&self) -> bool {
-        !self.properties().into_iter().any(Sought::is_tested)
+        !self.properties().into_iter().any(SoughtProperty::is_tested)
             && self.curves.all().into_iter().all(<[SizePoint]>::is_empty)
     }
 
@@ -176,7 +176,7 @@ impl Measured {
 
 /// What was measured. Everything is `not_tested` at first, so that a map that ends early still says what it is.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
+pub struct MeasuredMap {
     /// I/Os that failed meanwhile.
     #[serde(default)]
     pub failed_ios: u64,
@@ -213,7 +213,7 @@ pub struct Measured {
     /// IOPS of writes at queue depth 32 over those at 1: below 0.5 the queue is a fake.
     pub write_queue_gain: Property<f64>,
     /// Cost by block size.
-    pub curves: Curves,
+    pub curves: SizeCurves,
     /// Speed over the address axis.
     pub axis: Option<SpeedMap>,
     /// Raw tables in flashbench's layout.
@@ -225,7 +225,7 @@ pub struct Measured {
     /// Small writes before a part of the map told the card that nothing on it is of value; they go to the advice, not
     /// to the document's own lines.
     #[serde(skip)]
-    pub small_writes: Option<Tried>,
+    pub small_writes: Option<TriedState>,
     /// Conclusions of the detectors that are no property: a fake queue, a reader that splits writes …
     ///
     /// They join the document's own when the map is concluded.
@@ -238,7 +238,7 @@ pub const OF_LOG: &str = "map";
 
 /// What people ask of a card's flash first, and all that the log of another tool can show of it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Geometry {
+pub struct FlashGeometry {
     /// Effective page.
     pub page_bytes: Property<u64>,
     /// Erase block, allocation unit.
@@ -247,16 +247,16 @@ pub struct Geometry {
     pub open_blocks: OpenBlocks,
 }
 
-impl From<Geometry> for Measured {
-    fn from(geometry: Geometry) -> Self {
-        let Geometry { page_bytes, erase_block_bytes, open_blocks } = geometry;
-        Measured { page_bytes, erase_block_bytes, open_blocks, ..Measured::default() }
+impl From<FlashGeometry> for MeasuredMap {
+    fn from(geometry: FlashGeometry) -> Self {
+        let FlashGeometry { page_bytes, erase_block_bytes, open_blocks } = geometry;
+        MeasuredMap { page_bytes, erase_block_bytes, open_blocks, ..MeasuredMap::default() }
     }
 }
 
-impl From<&Measured> for Geometry {
-    fn from(measured: &Measured) -> Self {
-        Geometry {
+impl From<&MeasuredMap> for FlashGeometry {
+    fn from(measured: &MeasuredMap) -> Self {
+        FlashGeometry {
             page_bytes: measured.page_bytes.clone(),
             erase_block_bytes: measured.erase_block_bytes.clone(),
             open_blocks: measured.open_blocks.clone(),
@@ -269,27 +269,27 @@ impl From<&Measured> for Geometry {
 pub struct CardMap {
     /// What was measured.
     #[serde(flatten)]
-    pub measured: Measured,
+    pub measured: MeasuredMap,
     /// What follows from it.
-    pub advice: Advice,
+    pub advice: MapAdvice,
     /// Summary in the form of a review, as in docs/reference/reports.md#lexar-review.
     pub profile: Vec<ProfileLine>,
     /// Bytes that the target announces.
     pub announced_bytes: u64,
     /// Bytes moved, and the time it took.
     #[serde(flatten)]
-    pub moved: Moved,
+    pub moved: IoTotals,
 }
 
 /// The document of `map`.
 pub type MapReport = Report<CardMap>;
 
-impl Body for CardMap {
+impl ReportBody for CardMap {
     fn exit_status(&self) -> ExitStatus {
         ExitStatus::not_proven_if(self.measured.is_untested())
     }
 
-    fn moved(&mut self) -> Option<&mut Moved> {
+    fn moved(&mut self) -> Option<&mut IoTotals> {
         Some(&mut self.moved)
     }
 }

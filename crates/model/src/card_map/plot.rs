@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// How an axis is divided.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Scale {
+pub enum AxisScale {
     /// Evenly.
     #[default]
     Linear,
@@ -17,25 +17,25 @@ pub enum Scale {
 
 /// One axis.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Axis {
+pub struct PlotAxis {
     /// What is along it.
     pub label: String,
     /// Unit of its numbers: `bytes`, `µs`, `MB/s`, `s`, `°C`.
     pub unit: String,
     /// How it is divided.
-    pub scale: Scale,
+    pub scale: AxisScale,
 }
 
-impl Axis {
+impl PlotAxis {
     /// An axis.
-    pub fn new(label: &str, unit: &str, scale: Scale) -> Self {
-        Axis { label: label.to_owned(), unit: unit.to_owned(), scale }
+    pub fn new(label: &str, unit: &str, scale: AxisScale) -> Self {
+        PlotAxis { label: label.to_owned(), unit: unit.to_owned(), scale }
     }
 }
 
 /// Points that belong together.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Series {
+pub struct PlotSeries {
     /// Its name.
     pub name: String,
     /// x and y, in the units of the axes.
@@ -48,11 +48,11 @@ pub struct Plot {
     /// What it shows.
     pub title: String,
     /// To the right.
-    pub x: Axis,
+    pub x: PlotAxis,
     /// Upwards.
-    pub y: Axis,
+    pub y: PlotAxis,
     /// What is drawn.
-    pub series: Vec<Series>,
+    pub series: Vec<PlotSeries>,
     /// Places worth a line across, with their name: x and text.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub marks: Vec<(f64, String)>,
@@ -60,13 +60,13 @@ pub struct Plot {
 
 impl Plot {
     /// A picture without lines yet.
-    pub fn new(title: &str, x: Axis, y: Axis) -> Self {
+    pub fn new(title: &str, x: PlotAxis, y: PlotAxis) -> Self {
         Plot { title: title.to_owned(), x, y, ..Plot::default() }
     }
 
     /// Adds a line.
     pub fn line(mut self, name: &str, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
-        self.series.push(Series { name: name.to_owned(), points: points.into_iter().collect() });
+        self.series.push(PlotSeries { name: name.to_owned(), points: points.into_iter().collect() });
         self
     }
 

@@ -1,14 +1,14 @@
 //! Summary in the form of a review, as in docs/reference/reports.md#lexar-review, each figure with how it was measured.
 
-use super::property::{Evidence, Property, Status};
-use super::{Measured, ProfileLine, SizePoint};
-use crate::units::{BinarySize, KIB, Speed};
+use super::property::{Property, PropertyEvidence, PropertyStatus};
+use super::{MeasuredMap, ProfileLine, SizePoint};
+use crate::units::{BinarySize, KIB, SpeedMbS};
 
 /// Sizes of the random writes in that review.
 const RANDOM_WRITES: [u64; 4] = [4 * KIB, 16 * KIB, 64 * KIB, 512 * KIB];
 
 /// Summary in the form of a review.
-pub fn profile(measured: &Measured) -> Vec<ProfileLine> {
+pub fn profile(measured: &MeasuredMap) -> Vec<ProfileLine> {
     let size = |bytes: &u64| BinarySize(*bytes).to_string();
     let mut lines = vec![
         of("page size", &measured.page_bytes, size),
@@ -17,7 +17,9 @@ pub fn profile(measured: &Measured) -> Vec<ProfileLine> {
         read_latency(measured),
         fastest("sequential read", &measured.curves.sequential_read, measured),
         fastest("sequential write", &measured.curves.sequential_write, measured),
-        of("sequential write after the cache", &measured.after_cache_mb_s, |mb_s| Speed(*mb_s).to_string()),
+        of("sequential write after the cache", &measured.after_cache_mb_s, |mb_s| {
+            SpeedMbS(*mb_s).to_string()
+        }),
     ];
     lines.extend(RANDOM_WRITES.iter().map(|bytes| random_write(*bytes, measured)));
     lines
@@ -34,21 +36,21 @@ fn of<T>(what: &str, property: &Property<T>, show: impl Fn(&T) -> String) -> Pro
 /// A property in few words.
 fn value<T>(property: &Property<T>, show: impl Fn(&T) -> String) -> String {
     match (property.status, &property.value, &property.bound) {
-        (Status::Measured, Some(value), _) => show(value),
-        (Status::AtLeast, _, Some(bound)) => format!("at least {}", show(bound)),
-        (Status::None, ..) => "none seen".to_owned(),
+        (PropertyStatus::Measured, Some(value), _) => show(value),
+        (PropertyStatus::AtLeast, _, Some(bound)) => format!("at least {}", show(bound)),
+        (PropertyStatus::None, ..) => "none seen".to_owned(),
         _ => "not tested".to_owned(),
     }
 }
 
 fn how<T>(property: &Property<T>) -> String {
     match property.status {
-        Status::NotTested => property.reason.clone().unwrap_or_default(),
+        PropertyStatus::NotTested => property.reason.clone().unwrap_or_default(),
         _ => method(&property.evidence, property.confidence),
     }
 }
 
-fn method(evidence: &Evidence, confidence: f64) -> String {
+fn method(evidence: &PropertyEvidence, confidence: f64) -> String {
     // A coin's word is not worth a number.
     let sure = if confidence > 0.5 { format!("{:.1} % sure", confidence * 100.0) } else { String::new() };
     // The first clause: the whole of it stands with the property.
@@ -56,7 +58,7 @@ fn method(evidence: &Evidence, confidence: f64) -> String {
     [clause, &sure].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-fn open_blocks(measured: &Measured) -> ProfileLine {
+fn open_blocks(measured: &MeasuredMap) -> ProfileLine {
     let blocks = &measured.open_blocks;
     let show = |n: &u32| n.to_string();
     let (linear, random) = (value(&blocks.linear, show), value(&blocks.random, show));
@@ -65,7 +67,7 @@ fn open_blocks(measured: &Measured) -> ProfileLine {
     line("open AUs (seq/random)", both, how(&blocks.linear))
 }
 
-fn read_latency(measured: &Measured) -> ProfileLine {
+fn read_latency(measured: &MeasuredMap) -> ProfileLine {
     let curve = &measured.curves.random_read;
     let at = curve.iter().find(|p| p.bytes == 4 * KIB).or_else(|| curve.iter().min_by_key(|p| p.bytes));
     match at {
@@ -78,23 +80,23 @@ fn read_latency(measured: &Measured) -> ProfileLine {
     }
 }
 
-fn fastest(what: &str, curve: &[SizePoint], measured: &Measured) -> ProfileLine {
+fn fastest(what: &str, curve: &[SizePoint], measured: &MeasuredMap) -> ProfileLine {
     match curve.iter().max_by(|a, b| a.mb_s.total_cmp(&b.mb_s)) {
         None => line(what, "not tested", why_not(measured)),
-        Some(best) => line(what, Speed(best.mb_s).to_string(), timed(best, "in order")),
+        Some(best) => line(what, SpeedMbS(best.mb_s).to_string(), timed(best, "in order")),
     }
 }
 
-fn random_write(bytes: u64, measured: &Measured) -> ProfileLine {
+fn random_write(bytes: u64, measured: &MeasuredMap) -> ProfileLine {
     let what = format!("random write {}", BinarySize(bytes));
     match measured.curves.random_write.iter().find(|p| p.bytes == bytes) {
         None => line(what, "not tested", why_not(measured)),
-        Some(point) => line(what, Speed(point.mb_s).to_string(), timed(point, &scattered(measured))),
+        Some(point) => line(what, SpeedMbS(point.mb_s).to_string(), timed(point, &scattered(measured))),
     }
 }
 
 /// Where random writes fell: beyond the blocks that a card keeps open they are slower by far.
-fn scattered(measured: &Measured) -> String {
+fn scattered(measured: &MeasuredMap) -> String {
     match measured.curves.random_write_blocks {
         Some(1) => "random within one fresh erase block".to_owned(),
         Some(n) => format!("random within {n} fresh erase blocks, as many as stay open"),
@@ -108,7 +110,7 @@ fn timed(point: &SizePoint, order: &str) -> String {
 }
 
 /// Curves have no status of their own: what holds for the other parts that write holds for them.
-fn why_not(measured: &Measured) -> String {
+fn why_not(measured: &MeasuredMap) -> String {
     let reason = measured.open_blocks.linear.reason.clone();
     reason.unwrap_or_else(|| "no time left, or no I/O of that size fits".to_owned())
 }
@@ -119,7 +121,7 @@ mod tests {
     use crate::card_map::seed_004::{point, seed_004};
 
     /// The card of docs/reference/reports.md#lexar-review, with all its figures.
-    fn lexar() -> Measured {
+    fn lexar() -> MeasuredMap {
         let mut measured = seed_004();
         measured.curves.sequential_read = [(4, 5.0), (1024, 20.40)].map(point).to_vec();
         measured.curves.random_read = vec![SizePoint { p50_us: 850.0, ios: 100, ..point((4, 4.8)) }];
@@ -158,15 +160,15 @@ mod tests {
 
     #[test]
     fn what_was_not_measured_says_why_and_shows_no_number() {
-        let mut measured = Measured::default();
+        let mut measured = MeasuredMap::default();
         measured.open_blocks.linear = Property::not_tested("--read-only was given");
         for line in profile(&measured) {
             assert_eq!(line.value, "not tested", "{line:?}");
             assert!(!line.how.is_empty() && !line.value.contains(char::is_numeric), "{line:?}");
         }
-        measured.erase_block_bytes = Property::none(0.97, Evidence::by("reads"));
-        measured.open_blocks.linear = Property::at_least(32, 0.9, Evidence::by("writes"));
-        measured.open_blocks.random = Property::at_least(32, 0.9, Evidence::by("writes"));
+        measured.erase_block_bytes = Property::none(0.97, PropertyEvidence::by("reads"));
+        measured.open_blocks.linear = Property::at_least(32, 0.9, PropertyEvidence::by("writes"));
+        measured.open_blocks.random = Property::at_least(32, 0.9, PropertyEvidence::by("writes"));
         let lines = profile(&measured);
         assert_eq!((lines[1].value.as_str(), lines[2].value.as_str()), ("none seen", "at least 32"));
     }

@@ -9,7 +9,7 @@ pub const NO_TIME: &str = "no time left";
 /// What became of looking for it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Status {
+pub enum PropertyStatus {
     /// States the value that was measured.
     Measured,
     /// It was looked for, and the card shows nothing.
@@ -23,7 +23,7 @@ pub enum Status {
 
 /// A number that a conclusion rests on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Number {
+pub struct EvidenceNumber {
     /// Of what.
     pub what: String,
     /// The number.
@@ -34,21 +34,21 @@ pub struct Number {
 
 /// What a value rests on.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Evidence {
+pub struct PropertyEvidence {
     /// How it was looked for, in one sentence.
     pub method: String,
     /// The numbers, in reading order.
-    pub numbers: Vec<Number>,
+    pub numbers: Vec<EvidenceNumber>,
     /// The picture of it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub plot: Option<Plot>,
     /// What it cost.
-    pub cost: Cost,
+    pub cost: SearchCost,
 }
 
 /// What looking for something cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct Cost {
+pub struct SearchCost {
     /// Read, saving originals included.
     pub read_bytes: u64,
     /// Written, putting back left out.
@@ -57,15 +57,15 @@ pub struct Cost {
     pub seconds: f64,
 }
 
-impl Evidence {
+impl PropertyEvidence {
     /// Evidence by a method, without numbers yet.
     pub fn by(method: impl Into<String>) -> Self {
-        Evidence { method: method.into(), ..Evidence::default() }
+        PropertyEvidence { method: method.into(), ..PropertyEvidence::default() }
     }
 
     /// Adds a number.
     pub fn number(mut self, what: &str, value: f64, unit: &str) -> Self {
-        self.numbers.push(Number { what: what.to_owned(), value, unit: unit.to_owned() });
+        self.numbers.push(EvidenceNumber { what: what.to_owned(), value, unit: unit.to_owned() });
         self
     }
 
@@ -84,7 +84,7 @@ impl Evidence {
     }
 
     /// Says what it cost.
-    pub fn cost(mut self, cost: Cost) -> Self {
+    pub fn cost(mut self, cost: SearchCost) -> Self {
         self.cost = cost;
         self
     }
@@ -96,7 +96,7 @@ pub struct Property<T> {
     /// The value; `None` unless it was measured.
     pub value: Option<T>,
     /// What became of looking for it.
-    pub status: Status,
+    pub status: PropertyStatus,
     /// Where the test ended without reaching it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub bound: Option<T>,
@@ -106,7 +106,7 @@ pub struct Property<T> {
     /// 0 to 1: probability of the value, or of `none`, among the alternatives that were considered.
     pub confidence: f64,
     /// What it rests on.
-    pub evidence: Evidence,
+    pub evidence: PropertyEvidence,
 }
 
 impl<T> Default for Property<T> {
@@ -117,38 +117,38 @@ impl<T> Default for Property<T> {
 
 impl<T> Property<T> {
     /// States the value that was measured.
-    pub fn measured(value: T, confidence: f64, evidence: Evidence) -> Self {
-        Property { value: Some(value), ..Self::with(Status::Measured, confidence, evidence) }
+    pub fn measured(value: T, confidence: f64, evidence: PropertyEvidence) -> Self {
+        Property { value: Some(value), ..Self::with(PropertyStatus::Measured, confidence, evidence) }
     }
 
     /// States that it was looked for and nothing shows.
-    pub fn none(confidence: f64, evidence: Evidence) -> Self {
-        Self::with(Status::None, confidence, evidence)
+    pub fn none(confidence: f64, evidence: PropertyEvidence) -> Self {
+        Self::with(PropertyStatus::None, confidence, evidence)
     }
 
     /// States that everything up to `bound` was tried and it did not show.
-    pub fn at_least(bound: T, confidence: f64, evidence: Evidence) -> Self {
-        Property { bound: Some(bound), ..Self::with(Status::AtLeast, confidence, evidence) }
+    pub fn at_least(bound: T, confidence: f64, evidence: PropertyEvidence) -> Self {
+        Property { bound: Some(bound), ..Self::with(PropertyStatus::AtLeast, confidence, evidence) }
     }
 
     /// States that it was not looked for, and why.
     pub fn not_tested(reason: impl Into<String>) -> Self {
         let reason = Some(reason.into());
-        Property { reason, ..Self::with(Status::NotTested, 0.0, Evidence::default()) }
+        Property { reason, ..Self::with(PropertyStatus::NotTested, 0.0, PropertyEvidence::default()) }
     }
 
-    fn with(status: Status, confidence: f64, evidence: Evidence) -> Self {
+    fn with(status: PropertyStatus, confidence: f64, evidence: PropertyEvidence) -> Self {
         Property { value: None, status, bound: None, reason: None, confidence, evidence }
     }
 
     /// True where there is a value.
     pub fn is_measured(&self) -> bool {
-        self.status == Status::Measured
+        self.status == PropertyStatus::Measured
     }
 }
 
 /// What properties of every type have: whether they were looked for, and what that showed.
-pub trait Sought {
+pub trait SoughtProperty {
     /// Whether it was looked for.
     fn is_tested(&self) -> bool;
 
@@ -156,19 +156,19 @@ pub trait Sought {
     fn is_out_of_time(&self) -> bool;
 
     /// What the value rests on.
-    fn evidence(&self) -> &Evidence;
+    fn evidence(&self) -> &PropertyEvidence;
 }
 
-impl<T> Sought for Property<T> {
+impl<T> SoughtProperty for Property<T> {
     fn is_tested(&self) -> bool {
-        self.status != Status::NotTested
+        self.status != PropertyStatus::NotTested
     }
 
     fn is_out_of_time(&self) -> bool {
         self.reason.as_ref().is_some_and(|reason| reason.starts_with(NO_TIME))
     }
 
-    fn evidence(&self) -> &Evidence {
+    fn evidence(&self) -> &PropertyEvidence {
         &self.evidence
     }
 }
@@ -179,10 +179,11 @@ mod tests {
 
     #[test]
     fn what_scripts_read_stands_there_and_a_value_only_where_it_was_measured() {
-        let found = Property::measured(4_194_304_u64, 0.99, Evidence::by("reads"));
+        let found = Property::measured(4_194_304_u64, 0.99, PropertyEvidence::by("reads"));
         let json = serde_json::to_value(&found).unwrap();
         assert_eq!((json["value"].as_u64(), json["status"].as_str()), (Some(4_194_304), Some("measured")));
-        let more = serde_json::to_value(Property::at_least(32_u32, 0.9, Evidence::default())).unwrap();
+        let more =
+            serde_json::to_value(Property::at_least(32_u32, 0.9, PropertyEvidence::default())).unwrap();
         assert!(more["value"].is_null() && more["bound"] == 32 && more["status"] == "at_least", "{more}");
         let not = serde_json::to_value(Property::<u64>::not_tested("no budget")).unwrap();
         assert!(not["value"].is_null() && not["status"] == "not_tested", "{not}");
@@ -196,7 +197,7 @@ mod tests {
         for other in [
             Property::default(),
             Property::not_tested("too few reads succeeded"),
-            Property::measured(4, 0.9, Evidence::default()),
+            Property::measured(4, 0.9, PropertyEvidence::default()),
         ] {
             assert!(!other.is_out_of_time(), "{other:?}");
         }

@@ -1,7 +1,7 @@
 //! The card of docs/reference/reports.md#lexar-review, for the tests of profile and advice.
 
-use super::property::{Evidence, Property};
-use super::{Measured, SizePoint};
+use super::property::{Property, PropertyEvidence};
+use super::{MeasuredMap, SizePoint};
 use crate::units::{KIB, MIB};
 
 pub(super) fn point((kib, mb_s): (u64, f64)) -> SizePoint {
@@ -11,9 +11,9 @@ pub(super) fn point((kib, mb_s): (u64, f64)) -> SizePoint {
 }
 
 /// Published figures of that card: page, erase block, open blocks, his `dd` row, his random writes.
-pub(super) fn seed_004() -> Measured {
+pub(super) fn seed_004() -> MeasuredMap {
     let mut measured = with_units(16 * KIB, 4 * MIB);
-    measured.open_blocks.linear = Property::measured(5, 0.99, Evidence::default());
+    measured.open_blocks.linear = Property::measured(5, 0.99, PropertyEvidence::default());
     measured.open_blocks.random = measured.open_blocks.linear.clone();
     measured.curves.sequential_write = [
         (4, 2.00),
@@ -33,10 +33,10 @@ pub(super) fn seed_004() -> Measured {
     measured
 }
 
-pub(super) fn with_units(page: u64, unit: u64) -> Measured {
-    Measured {
-        page_bytes: Property::measured(page, 0.99, Evidence::default()),
-        erase_block_bytes: Property::measured(unit, 0.99, Evidence::default()),
-        ..Measured::default()
+pub(super) fn with_units(page: u64, unit: u64) -> MeasuredMap {
+    MeasuredMap {
+        page_bytes: Property::measured(page, 0.99, PropertyEvidence::default()),
+        erase_block_bytes: Property::measured(unit, 0.99, PropertyEvidence::default()),
+        ..MeasuredMap::default()
     }
 }

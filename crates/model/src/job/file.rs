@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// A piece of work: amounts of I/O, and how long a person likes to wait for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Work {
+pub struct JobWork {
     /// What it is, as said to people: `load 10 GB`.
     pub what: String,
     /// Read in sequence, in MB.
@@ -48,7 +48,7 @@ pub struct Work {
 /// then its commit (jbd2, the journal of ext4: kernel documentation, filesystems/ext4/journal).
 pub(super) const WRITES_A_SYNC: f64 = 3.0;
 
-impl Work {
+impl JobWork {
     /// The figures it needs, each with the amount of it.
     pub fn amounts(&self) -> [(Figure, f64); 5] {
         [
@@ -64,7 +64,7 @@ impl Work {
 /// What a card must reach, however well it does otherwise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Demand {
+pub struct JobDemand {
     /// Of which figure.
     pub figure: Figure,
     /// It must not be below.
@@ -86,10 +86,10 @@ pub struct Job {
     /// Where its amounts come from.
     pub source: String,
     /// The works.
-    pub work: Vec<Work>,
+    pub work: Vec<JobWork>,
     /// The demands.
     #[serde(default)]
-    pub demand: Vec<Demand>,
+    pub demand: Vec<JobDemand>,
 }
 
 /// The jobs that come with the program: the files of `jobs/`.
@@ -147,7 +147,7 @@ fn odd(job: &Job) -> Option<String> {
             ));
         }
     }
-    let bare = |d: &&Demand| d.least.is_none() == d.most.is_none();
+    let bare = |d: &&JobDemand| d.least.is_none() == d.most.is_none();
     job.demand.iter().find(bare).map(|d| format!("the demand on {:?} needs `least` or `most`", d.figure))
 }
 

@@ -6,8 +6,8 @@
 mod file;
 mod score;
 
-pub use file::{Demand, Figure, Figures, JOBS, Job, Work, find, parse};
-pub use score::{Fit, JobScore, points_alone, points_beyond, score, score_assuming};
+pub use file::{Figure, Figures, JOBS, Job, JobDemand, JobWork, find, parse};
+pub use score::{JobFit, JobScore, points_alone, points_beyond, score, score_assuming};
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! From a card's figures to seconds and a score. A card that is faster in anything never scores lower.
 
-use super::{Demand, Figure, Figures, Job, Work};
+use super::{Figure, Figures, Job, JobDemand, JobWork};
 use crate::units::{decimals, grouped};
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ const LEAST_WEIGHT: f64 = 0.5;
 /// How good a card is for a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Fit {
+pub enum JobFit {
     /// A demand is missed.
     Unfit,
     /// It does, slowly.
@@ -36,7 +36,7 @@ pub struct JobScore {
     /// 0 to 100; `None` where less than half of the work, by its weight, could be reckoned.
     pub score: Option<f64>,
     /// In a word.
-    pub fit: Fit,
+    pub fit: JobFit,
     /// The works and the seconds they take: `load 10 GB: 13.3 s`.
     pub meaning: Vec<String>,
     /// The same as numbers: what, and seconds.
@@ -71,7 +71,11 @@ pub fn score_assuming(job: &Job, figures: &Figures, at_best: &[Figure]) -> JobSc
     let score = points_alone(job, figures);
     let known = |figure: &Figure| figures.get(*figure).is_some() && !at_best.contains(figure);
     let sure = job.demand.iter().all(|demand| known(&demand.figure))
-        && !job.work.iter().flat_map(Work::amounts).any(|(f, amount)| amount > 0.0 && at_best.contains(&f));
+        && !job
+            .work
+            .iter()
+            .flat_map(JobWork::amounts)
+            .any(|(f, amount)| amount > 0.0 && at_best.contains(&f));
     JobScore {
         job: job.name.clone(),
         title: job.title.clone(),
@@ -103,24 +107,24 @@ fn weighed(job: &Job, figures: &Figures, within: impl Fn(f64) -> f64) -> Option<
         }
     }
     let misses =
-        |demand: &Demand| figures.get(demand.figure).is_some_and(|value| limit(demand, value).is_some());
+        |demand: &JobDemand| figures.get(demand.figure).is_some_and(|value| limit(demand, value).is_some());
     let most = if job.demand.iter().any(misses) { MOST_IF_MISSED } else { f64::INFINITY };
     let all: f64 = job.work.iter().map(|work| work.weight).sum();
     (weights > 0.0 && weights >= LEAST_WEIGHT * all).then(|| (sum / weights).min(most))
 }
 
 /// What a work needs of a card.
-fn needed(work: &Work) -> impl Iterator<Item = (Figure, f64)> {
+fn needed(work: &JobWork) -> impl Iterator<Item = (Figure, f64)> {
     work.amounts().into_iter().filter(|(_, amount)| *amount > 0.0)
 }
 
 /// Seconds of a work; `None` where a figure is missing for it.
-fn takes(work: &Work, figures: &Figures) -> Option<f64> {
+fn takes(work: &JobWork, figures: &Figures) -> Option<f64> {
     needed(work).map(|(figure, amount)| Some(amount / reachable(work, figure, figures)?)).sum()
 }
 
 /// A figure as far as the other side lets it count.
-fn reachable(work: &Work, figure: Figure, figures: &Figures) -> Option<f64> {
+fn reachable(work: &JobWork, figure: Figure, figures: &Figures) -> Option<f64> {
     let value = figures.get(figure)?;
     match work.other_side_mb_s {
         Some(most) if figure.is_sequential() => Some(value.min(most)),
@@ -129,11 +133,11 @@ fn reachable(work: &Work, figure: Figure, figures: &Figures) -> Option<f64> {
 }
 
 /// 100 at the good time, 0 at the poor one, evenly by ratio between and beyond: twice as long costs the same anywhere.
-fn points(work: &Work, time: f64) -> f64 {
+fn points(work: &JobWork, time: f64) -> f64 {
     100.0 * (work.poor_s / time).ln() / (work.poor_s / work.good_s).ln()
 }
 
-fn missed(demand: &Demand, figures: &Figures) -> Option<String> {
+fn missed(demand: &JobDemand, figures: &Figures) -> Option<String> {
     let value = figures.get(demand.figure)?;
     let (name, unit) = demand.figure.words();
     let (word, limit) = limit(demand, value)?;
@@ -141,7 +145,7 @@ fn missed(demand: &Demand, figures: &Figures) -> Option<String> {
 }
 
 /// The limit that a value misses.
-fn limit(demand: &Demand, value: f64) -> Option<(&'static str, f64)> {
+fn limit(demand: &JobDemand, value: f64) -> Option<(&'static str, f64)> {
     match (demand.least, demand.most) {
         (Some(least), _) if value < least => Some(("at least", least)),
         (_, Some(most)) if value > most => Some(("at most", most)),
@@ -149,15 +153,15 @@ fn limit(demand: &Demand, value: f64) -> Option<(&'static str, f64)> {
     }
 }
 
-fn fit(score: Option<f64>, missed: &[String], sure: bool) -> Fit {
+fn fit(score: Option<f64>, missed: &[String], sure: bool) -> JobFit {
     match score {
-        _ if !missed.is_empty() => Fit::Unfit,
-        None => Fit::Unknown,
+        _ if !missed.is_empty() => JobFit::Unfit,
+        None => JobFit::Unknown,
         // What may yet turn out unfit is not called good.
-        Some(points) if points >= 33.0 && !sure => Fit::Fair,
-        Some(points) if points >= 66.0 => Fit::Good,
-        Some(points) if points >= 33.0 => Fit::Fair,
-        Some(_) => Fit::Poor,
+        Some(points) if points >= 33.0 && !sure => JobFit::Fair,
+        Some(points) if points >= 66.0 => JobFit::Good,
+        Some(points) if points >= 33.0 => JobFit::Fair,
+        Some(_) => JobFit::Poor,
     }
 }
 

@@ -1,6 +1,6 @@
 //! What jobs make of figures: the reports' own arithmetic, and rules that hold for any card.
 
-use super::{Figure, Figures, Fit, JOBS, find, parse, score, score_assuming};
+use super::{Figure, Figures, JOBS, JobFit, find, parse, score, score_assuming};
 use proptest::prelude::*;
 
 /// Figures of a good card, changed one at a time.
@@ -33,7 +33,7 @@ fn every_job_that_comes_with_the_program_is_sound_and_judges_a_good_card_good() 
     assert_eq!(jobs.len(), 9);
     for job in jobs {
         let found = score(&job, &good());
-        assert!(found.fit >= Fit::Fair && found.missed.is_empty(), "{found:?}");
+        assert!(found.fit >= JobFit::Fair && found.missed.is_empty(), "{found:?}");
     }
 }
 
@@ -48,24 +48,24 @@ fn a_download_is_no_faster_than_its_line() {
 #[test]
 fn a_card_too_small_for_the_job_is_unfit() {
     let found = score(&find("game-move").unwrap(), &Figures { capacity_gb: Some(32.0), ..good() });
-    assert_eq!(found.fit, Fit::Unfit);
+    assert_eq!(found.fit, JobFit::Unfit);
     assert!(found.missed[0].contains("capacity: 32.0 GB"), "{found:?}");
 }
 
 #[test]
 fn a_card_that_stalls_for_a_second_is_unfit_for_a_camera_however_fast_it_is() {
     let found = score(&find("camera-4k").unwrap(), &Figures { longest_write_s: Some(1.4), ..good() });
-    assert_eq!(found.fit, Fit::Unfit);
+    assert_eq!(found.fit, JobFit::Unfit);
     assert!(found.score.unwrap() <= 20.0 && found.missed[0].contains("1.40 s"), "{found:?}");
 }
 
 #[test]
 fn what_was_not_measured_is_named_and_no_score_is_made_up() {
     let found = score(&find("game-move").unwrap(), &Figures { sustained_write_mb_s: None, ..good() });
-    assert_eq!((found.score, found.fit), (None, Fit::Unknown));
+    assert_eq!((found.score, found.fit), (None, JobFit::Unknown));
     assert_eq!(found.missing, ["sustained write"]);
     let odd = Figures { read_mb_s: Some(f64::NAN), random_read_iops: Some(0.0), ..Figures::default() };
-    assert_eq!(score(&find("game-load").unwrap(), &odd).fit, Fit::Unknown);
+    assert_eq!(score(&find("game-load").unwrap(), &odd).fit, JobFit::Unknown);
 }
 
 #[test]
@@ -73,24 +73,24 @@ fn what_little_was_measured_makes_no_card_good() {
     // Reads only: an hour of film is copied quickly, but nobody knows whether it could be recorded.
     let reads = Figures { read_mb_s: Some(90.0), random_read_iops: Some(3000.0), ..Figures::default() };
     let found = score(&find("camera-4k").unwrap(), &reads);
-    assert_eq!((found.score, found.fit), (None, Fit::Unknown), "{found:?}");
+    assert_eq!((found.score, found.fit), (None, JobFit::Unknown), "{found:?}");
     assert!(!found.meaning.is_empty() && found.missing.contains(&"longest write".to_owned()), "{found:?}");
     let unasked = score(&find("camera-4k").unwrap(), &Figures { longest_write_s: None, ..good() });
-    assert_eq!(unasked.fit, Fit::Fair, "{unasked:?}");
+    assert_eq!(unasked.fit, JobFit::Fair, "{unasked:?}");
 }
 
 #[test]
 fn a_speed_that_is_one_at_best_can_make_a_card_unfit_but_not_good() {
     let job = find("camera-4k").unwrap();
-    assert_eq!(score(&job, &good()).fit, Fit::Good);
+    assert_eq!(score(&job, &good()).fit, JobFit::Good);
     let at_best = [Figure::SustainedWriteMbS];
     let found = score_assuming(&job, &good(), &at_best);
-    assert_eq!((found.fit, found.score), (Fit::Fair, score(&job, &good()).score));
+    assert_eq!((found.fit, found.score), (JobFit::Fair, score(&job, &good()).score));
     let slow = Figures { sustained_write_mb_s: Some(8.0), ..good() };
-    assert_eq!(score_assuming(&job, &slow, &at_best).fit, Fit::Unfit);
+    assert_eq!(score_assuming(&job, &slow, &at_best).fit, JobFit::Unfit);
     // A job that demands nothing of it rests on it all the same.
-    assert_eq!(score_assuming(&find("game-move").unwrap(), &good(), &at_best).fit, Fit::Fair);
-    assert_eq!(score_assuming(&find("game-load").unwrap(), &good(), &at_best).fit, Fit::Good);
+    assert_eq!(score_assuming(&find("game-move").unwrap(), &good(), &at_best).fit, JobFit::Fair);
+    assert_eq!(score_assuming(&find("game-load").unwrap(), &good(), &at_best).fit, JobFit::Good);
 }
 
 #[test]

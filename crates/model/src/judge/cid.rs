@@ -5,7 +5,7 @@ use super::sign::{MEDIUM, STRONG, WEAK, crc_mismatch, hint, is_sandisk, note};
 use crate::finding::Finding;
 use crate::identity::Identity;
 use cardscope_sd::maker::{self, OidFit, UNREGISTERED};
-use cardscope_sd::registers::{Cid, Crc, Family};
+use cardscope_sd::registers::{Cid, CrcStatus, CsdFamily};
 
 /// Serials below this come from small batches.
 const LOW_SERIAL: u32 = 0x1_0000;
@@ -27,7 +27,7 @@ const PRV: Field = ("prv", |cid| cid.prv.clone());
 const PSN: Field = ("psn", |cid| cid.psn_hex.clone());
 
 /// A sign that the fields of one CID show by themselves.
-struct Sign {
+struct CidSign {
     claim: &'static str,
     strength: f64,
     /// `{pnm}` stands for the card's name.
@@ -36,22 +36,22 @@ struct Sign {
     is_there: fn(&Cid) -> bool,
 }
 
-const SERIALS: &[Sign] = &[
-    Sign {
+const SERIALS: &[CidSign] = &[
+    CidSign {
         claim: "cid-blank-but-serial",
         strength: STRONG,
         verdict: "Maker, name and revision are zero, as on a known fake with an eighth of its capacity.",
         rests_on: &[RAW],
         is_there: |cid| cid.raw.0[..9].iter().all(|b| *b == 0),
     },
-    Sign {
+    CidSign {
         claim: "serial-zero",
         strength: STRONG,
         verdict: "The serial number is 0, as on fakes only.",
         rests_on: &[PSN],
         is_there: |cid| cid.psn == 0,
     },
-    Sign {
+    CidSign {
         claim: "serial-low",
         strength: WEAK,
         verdict: "The serial number is very low, as on fakes and some small brands.",
@@ -60,22 +60,22 @@ const SERIALS: &[Sign] = &[
     },
 ];
 
-const NAMES: &[Sign] = &[
-    Sign {
+const NAMES: &[CidSign] = &[
+    CidSign {
         claim: "name-smi",
         strength: STRONG,
         verdict: "The name is SMI, the controller's default, as on many counterfeits.",
         rests_on: &[PNM, MAKER],
         is_there: |cid| cid.pnm == "SMI",
     },
-    Sign {
+    CidSign {
         claim: "name-as",
         strength: STRONG,
         verdict: "The name AS with SanDisk's maker number is found on counterfeits only.",
         rests_on: &[PNM, MID],
         is_there: |cid| cid.pnm == "AS" && cid.mid == 0x03,
     },
-    Sign {
+    CidSign {
         claim: "name-zeros",
         strength: MEDIUM,
         verdict: "The name 00000 is Samsung's, but the maker number is not; genuine Gigastone cards do this \
@@ -83,7 +83,7 @@ const NAMES: &[Sign] = &[
         rests_on: &[PNM, MAKER],
         is_there: |cid| cid.pnm == "00000" && !(cid.mid == 0x1b && cid.oid == "SM"),
     },
-    Sign {
+    CidSign {
         claim: "sandisk-name",
         strength: MEDIUM,
         verdict: "The maker number is SanDisk's, but the name {pnm} is not (expected like SU08G, SR128, \
@@ -91,7 +91,7 @@ const NAMES: &[Sign] = &[
         rests_on: &[MID, PNM, PRV],
         is_there: |cid| cid.mid == 0x03 && cid.pnm != "AS" && !is_sandisk(&cid.pnm),
     },
-    Sign {
+    CidSign {
         claim: "oid-42",
         strength: MEDIUM,
         verdict: "The OEM id 42 is Kingston's (maker 0x41), but the card has another maker number, as one \
@@ -99,7 +99,7 @@ const NAMES: &[Sign] = &[
         rests_on: &[MAKER],
         is_there: |cid| cid.oid_number() == OID_42 && cid.mid != 0x41,
     },
-    Sign {
+    CidSign {
         claim: "maker-unregistered",
         strength: MEDIUM,
         verdict: "The maker number is not registered, as on counterfeits and cheap rebrands (Gigastone \
@@ -112,7 +112,7 @@ const NAMES: &[Sign] = &[
     },
 ];
 
-impl Sign {
+impl CidSign {
     fn finding(&self, cid: &Cid) -> Finding {
         let finding = hint(self.claim, self.strength, self.verdict.replace("{pnm}", &cid.pnm));
         self.rests_on.iter().fold(finding, |finding, (name, read)| finding.because(name, read(cid)))
@@ -128,10 +128,10 @@ pub(super) fn judge(identity: &Identity, today: (u16, u8), findings: &mut Vec<Fi
         return;
     }
     let family = identity.csd.as_ref().and_then(|csd| csd.family);
-    let of = |signs: &'static [Sign]| signs.iter().filter(|s| (s.is_there)(cid)).map(|s| s.finding(cid));
+    let of = |signs: &'static [CidSign]| signs.iter().filter(|s| (s.is_there)(cid)).map(|s| s.finding(cid));
     findings.extend(of(SERIALS));
     findings.extend(
-        (cid.crc == Crc::Mismatch).then(|| crc_mismatch("cid-crc", "CID", cid.crc7, cid.crc7_computed)),
+        (cid.crc == CrcStatus::Mismatch).then(|| crc_mismatch("cid-crc", "CID", cid.crc7, cid.crc7_computed)),
     );
     findings.extend(of(NAMES));
     findings
@@ -165,7 +165,7 @@ fn careless(cid: &Cid) -> Option<Finding> {
 }
 
 /// Months that do not exist, dates to come, and dates before the family did.
-fn impossible_date(cid: &Cid, family: Option<Family>, today: (u16, u8)) -> Option<Finding> {
+fn impossible_date(cid: &Cid, family: Option<CsdFamily>, today: (u16, u8)) -> Option<Finding> {
     let (year, month) = (cid.mdt_year, cid.mdt_month);
     let first_year = family.map_or(0, first_year);
     let fault = if !(1..=12).contains(&month) {
@@ -187,17 +187,17 @@ fn impossible_date(cid: &Cid, family: Option<Family>, today: (u16, u8)) -> Optio
 }
 
 /// Year of the specification that made each family.
-fn first_year(family: Family) -> u16 {
+fn first_year(family: CsdFamily) -> u16 {
     match family {
-        Family::Sdsc => 2000,
-        Family::Sdhc => 2006,
-        Family::Sdxc => 2009,
-        Family::Sduc => 2018,
+        CsdFamily::Sdsc => 2000,
+        CsdFamily::Sdhc => 2006,
+        CsdFamily::Sdxc => 2009,
+        CsdFamily::Sduc => 2018,
     }
 }
 
 /// A row of the kernel's table (drivers/mmc/core/quirks.h, `mmc_sd_fixups`), keyed as there; no name or date fits all.
-struct Quirk {
+struct KernelQuirk {
     mid: u8,
     oid: u16,
     name: Option<&'static str>,
@@ -205,8 +205,8 @@ struct Quirk {
     text: &'static str,
 }
 
-static QUIRKS: [Quirk; 4] = [
-    Quirk {
+static QUIRKS: [KernelQuirk; 4] = [
+    KernelQuirk {
         mid: 0x9f,
         oid: 0x5449,
         name: Some("SD64G"),
@@ -214,21 +214,21 @@ static QUIRKS: [Quirk; 4] = [
         text: "Kingston Canvas Go Plus of this date: cache flush is broken, so the kernel turns the cache \
                off",
     },
-    Quirk {
+    KernelQuirk {
         mid: 0x12,
         oid: 0x3456,
         name: Some("ASTC"),
         date: Some((2022, 2)),
         text: "Gigastone of this date: cache and power-off notification are broken, so the kernel uses neither",
     },
-    Quirk {
+    KernelQuirk {
         mid: 0x5d,
         oid: 0x5342,
         name: Some("0016G"),
         date: Some((2019, 1)),
         text: "Swissbit of this date: tuning fails in DDR50, so the kernel skips it",
     },
-    Quirk {
+    KernelQuirk {
         mid: 0x03,
         oid: 0x5344,
         name: None,
@@ -237,7 +237,7 @@ static QUIRKS: [Quirk; 4] = [
     },
 ];
 
-impl Quirk {
+impl KernelQuirk {
     fn fits(&self, cid: &Cid) -> bool {
         (self.mid, self.oid) == (cid.mid, cid.oid_number())
             && self.name.is_none_or(|name| name == cid.pnm)

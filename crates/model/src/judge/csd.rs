@@ -4,8 +4,8 @@
 use super::sign::{STRONG, WEAK, crc_mismatch, hint, note, sizes_in};
 use crate::finding::Finding;
 use crate::identity::Identity;
-use crate::units::{Size, grouped};
-use cardscope_sd::registers::{Crc, Csd, Family, Raw, Scr};
+use crate::units::{DecimalSize, grouped};
+use cardscope_sd::registers::{CrcStatus, Csd, CsdFamily, RawRegister, Scr};
 
 /// Looks at CSD and SCR.
 pub(super) fn judge(identity: &Identity, findings: &mut Vec<Finding>) {
@@ -13,7 +13,7 @@ pub(super) fn judge(identity: &Identity, findings: &mut Vec<Finding>) {
     if let Some(csd) = identity.csd.as_ref().filter(|csd| csd.blank.is_none()) {
         findings.extend(constants(csd));
         findings.extend(protection(csd));
-        if csd.crc == Crc::Mismatch {
+        if csd.crc == CrcStatus::Mismatch {
             findings.push(crc_mismatch("csd-crc", "CSD", csd.crc7, csd.crc7_computed));
         }
         findings.extend(identity.scr.as_ref().and_then(|scr| scr_against_family(scr, csd)));
@@ -22,7 +22,7 @@ pub(super) fn judge(identity: &Identity, findings: &mut Vec<Finding>) {
 
 /// A remark for each register that holds nothing (the CID has its own).
 fn blanks(identity: &Identity) -> Vec<Finding> {
-    fn blank<const N: usize>(claim: &str, name: &str, raw: Option<Raw<N>>) -> Option<Finding> {
+    fn blank<const N: usize>(claim: &str, name: &str, raw: Option<RawRegister<N>>) -> Option<Finding> {
         let (raw, upper) = (raw?, name.to_uppercase());
         let text = format!("The {upper} is {}: the card or the host did not deliver it.", raw.blank()?);
         Some(note(claim, text).because(name, raw))
@@ -97,15 +97,15 @@ fn protection(csd: &Csd) -> Option<Finding> {
 fn scr_against_family(scr: &Scr, csd: &Csd) -> Option<Finding> {
     let family = csd.family?;
     let least = match family {
-        Family::Sdsc => 1,
-        Family::Sdhc => 2,
-        Family::Sdxc => 3,
-        Family::Sduc => 7,
+        CsdFamily::Sdsc => 1,
+        CsdFamily::Sdhc => 2,
+        CsdFamily::Sdxc => 3,
+        CsdFamily::Sduc => 7,
     };
     let security = match scr.sd_security {
-        2 => Some(Family::Sdsc),
-        3 => Some(Family::Sdhc),
-        4 => Some(Family::Sdxc),
+        2 => Some(CsdFamily::Sdsc),
+        3 => Some(CsdFamily::Sdhc),
+        4 => Some(CsdFamily::Sdxc),
         _ => None,
     };
     let old = scr.major_version().is_some_and(|major| major < least);
@@ -150,7 +150,7 @@ fn against_name(identity: &Identity) -> Option<Finding> {
         return None;
     }
     let said = sizes.last().map_or(0.0, |size| size / 1e9);
-    let text = format!("The name {name} says {said} GB, but the card announces {}.", Size(bytes));
+    let text = format!("The name {name} says {said} GB, but the card announces {}.", DecimalSize(bytes));
     let found = hint("capacity-against-name", STRONG, text).because("pnm", name);
     Some(found.because("capacity_bytes", bytes))
 }
@@ -167,14 +167,15 @@ fn against_host(identity: &Identity) -> Option<Finding> {
 fn outside_family(csd: &Csd) -> Option<Finding> {
     let (family, bytes) = (csd.family?, csd.capacity_bytes?);
     let (range, text) = match family {
-        Family::Sdsc if bytes / 512 > SDSC_MOST_SECTORS => (0..=0, "at most 2 GB"),
-        Family::Sdsc => return None,
-        Family::Sdhc => (0x1010..=0xff5f, "over 2 GB to 32 GB, C_SIZE 0x001010 to 0x00ff5f"),
-        Family::Sdxc => (0xffff..=0x3f_feff, "over 32 GB to 2 TB, C_SIZE 0x00ffff to 0x3ffeff"),
-        Family::Sduc => (0x40_0000..=0xfff_ffff, "over 2 TB to 128 TB, C_SIZE from 0x0400000"),
+        CsdFamily::Sdsc if bytes / 512 > SDSC_MOST_SECTORS => (0..=0, "at most 2 GB"),
+        CsdFamily::Sdsc => return None,
+        CsdFamily::Sdhc => (0x1010..=0xff5f, "over 2 GB to 32 GB, C_SIZE 0x001010 to 0x00ff5f"),
+        CsdFamily::Sdxc => (0xffff..=0x3f_feff, "over 32 GB to 2 TB, C_SIZE 0x00ffff to 0x3ffeff"),
+        CsdFamily::Sduc => (0x40_0000..=0xfff_ffff, "over 2 TB to 128 TB, C_SIZE from 0x0400000"),
     };
-    let outside = family == Family::Sdsc || !range.contains(&csd.c_size);
-    let text = format!("A capacity of {} is outside the range of {family} cards ({text}).", Size(bytes));
+    let outside = family == CsdFamily::Sdsc || !range.contains(&csd.c_size);
+    let text =
+        format!("A capacity of {} is outside the range of {family} cards ({text}).", DecimalSize(bytes));
     let found =
         hint("capacity-outside-family", WEAK, text).because("c_size", format!("0x{:06x}", csd.c_size));
     outside.then(|| found.because("capacity_bytes", bytes))
@@ -184,7 +185,7 @@ fn outside_family(csd: &Csd) -> Option<Finding> {
 fn against_ocr(identity: &Identity) -> Option<Finding> {
     let (ocr, family) = (identity.ocr.as_ref()?, identity.csd.as_ref()?.family?);
     let says = (ocr.ccs, ocr.co2t);
-    let wanted = (family > Family::Sdsc, family == Family::Sduc);
+    let wanted = (family > CsdFamily::Sdsc, family == CsdFamily::Sduc);
     if ocr.blank.is_some() || !ocr.power_up_status || says == wanted {
         return None;
     }

@@ -1,7 +1,7 @@
 //! What all judgements of registers share: how strong a sign is, the two kinds of finding (a hint, which the capacity
 //! test settles, and a note), and what a product name says.
 
-use crate::finding::{AdvisedVerb, Finding, Weight};
+use crate::finding::{AdvisedVerb, Finding, FindingWeight};
 
 /// No honest card is known with it.
 pub(super) const STRONG: f64 = 0.8;
@@ -15,12 +15,12 @@ const SETTLE: &str = "Registers prove nothing: run `cardscope verify` to see how
 
 /// A hint of a given strength that the capacity test settles.
 pub(super) fn hint(claim: &str, strength: f64, verdict: impl Into<String>) -> Finding {
-    Finding::new(claim, Weight::Hint, strength, verdict).advise_verb(AdvisedVerb::Verify, SETTLE)
+    Finding::new(claim, FindingWeight::Hint, strength, verdict).advise_verb(AdvisedVerb::Verify, SETTLE)
 }
 
 /// Something worth knowing, certain in itself.
 pub(super) fn note(claim: &str, verdict: impl Into<String>) -> Finding {
-    Finding::new(claim, Weight::Note, 1.0, verdict)
+    Finding::new(claim, FindingWeight::Note, 1.0, verdict)
 }
 
 /// A wrong CRC of the register of that name is a copying or transfer error first.

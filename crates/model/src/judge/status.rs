@@ -2,9 +2,9 @@
 //! mode, narrower than the card, or a reader in between.
 
 use super::sign::note;
-use crate::finding::{Finding, Weight};
+use crate::finding::{Finding, FindingWeight};
 use crate::identity::Identity;
-use crate::units::Speed;
+use crate::units::SpeedMbS;
 use cardscope_sd::health::CardHealth;
 use cardscope_sd::mark::Mark;
 use cardscope_sd::nvme::SmartLog;
@@ -57,7 +57,7 @@ fn a2_on_linux(identity: &Identity) -> Option<Finding> {
 
 fn warning(smart: &SmartLog) -> Option<Finding> {
     let text = format!("The card warns: {}.", smart.critical_warnings.join(", "));
-    let found = Finding::new("nvme-critical-warning", Weight::Hint, 0.9, text)
+    let found = Finding::new("nvme-critical-warning", FindingWeight::Hint, 0.9, text)
         .because("critical_warning", format!("0x{:02x}", smart.critical_warning))
         .because("available_spare", format!("{} %", smart.available_spare));
     (smart.critical_warning != 0).then(|| found.advise("Copy your data before testing."))
@@ -66,7 +66,7 @@ fn warning(smart: &SmartLog) -> Option<Finding> {
 const WORN: &str = "The card reports that its rated life is used up.";
 
 fn worn(smart: &SmartLog) -> Option<Finding> {
-    let found = Finding::new("nvme-worn", Weight::Hint, 0.9, WORN);
+    let found = Finding::new("nvme-worn", FindingWeight::Hint, 0.9, WORN);
     let used = smart.percentage_used;
     (used >= 100).then(|| found.because("percentage_used", format!("{used} %")))
 }
@@ -74,7 +74,8 @@ fn worn(smart: &SmartLog) -> Option<Finding> {
 /// The same of an SD card, where its maker's page was read.
 fn used_up(health: &CardHealth) -> Option<Finding> {
     let used = health.told.life_used_percent.filter(|used| *used >= 100.0)?;
-    let found = Finding::new("card-worn", Weight::Hint, 0.9, WORN).because("life used", format!("{used} %"));
+    let found =
+        Finding::new("card-worn", FindingWeight::Hint, 0.9, WORN).because("life used", format!("{used} %"));
     Some(found.because("layout", health.layout).advise("Copy your data to another card."))
 }
 
@@ -129,7 +130,7 @@ fn narrow_link(identity: &Identity) -> Option<Finding> {
     let text =
         format!("The PCIe link runs at {now}, but the card supports {most}: the slot limits the speed.");
     let found = note("pcie-link-below-card", text).because("link now", now).because("link of the card", most);
-    Some(found.because("ceiling", Speed(pcie.ceiling_mb_s.unwrap_or(0.0))))
+    Some(found.because("ceiling", SpeedMbS(pcie.ceiling_mb_s.unwrap_or(0.0))))
 }
 
 fn reader(identity: &Identity) -> Option<Finding> {

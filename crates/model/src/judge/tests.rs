@@ -2,7 +2,7 @@
 
 use super::sign::{STRONG, WEAK};
 use super::*;
-use crate::finding::Weight;
+use crate::finding::FindingWeight;
 use crate::identity::{HexRegisters, from_hex};
 use crate::usb::UsbReader;
 use cardscope_sd::bus::{MmcBus, PcieLink};
@@ -118,7 +118,7 @@ fn a_card_whose_name_says_16_gb_and_whose_csd_says_32_is_named() {
     let finding = finding(&identity, "capacity-against-name").unwrap();
     assert!(finding.verdict.contains("16 GB") && finding.verdict.contains("31.4 GB"), "{}", finding.verdict);
     assert_eq!(finding.evidence[1], ("capacity_bytes".to_owned(), "31393316864".to_owned()));
-    assert_eq!((finding.weight, finding.confidence), (Weight::Hint, STRONG));
+    assert_eq!((finding.weight, finding.confidence), (FindingWeight::Hint, STRONG));
 }
 
 #[test]
@@ -240,6 +240,6 @@ fn an_sd_card_whose_page_says_that_it_is_worn_is_heard() {
 fn registers_never_give_more_than_a_hint() {
     for cid in ["0".repeat(32), "f".repeat(32), format!("{:0>28}f000", "")] {
         let findings = judge(&identity(&cid, CSD_4_GB), TODAY);
-        assert!(findings.iter().all(|f| f.weight < Weight::Bad && f.confidence <= 1.0));
+        assert!(findings.iter().all(|f| f.weight < FindingWeight::Bad && f.confidence <= 1.0));
     }
 }

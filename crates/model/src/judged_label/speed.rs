@@ -1,10 +1,10 @@
 //! A printed speed held against what was measured. "Up to" is a maximum under the maker's conditions, so it is missed only
 //! where bus and reader would have let it through and every run stayed far below.
 
-use crate::finding::{Finding, Weight};
-use crate::judged_mark::Outcome;
-use crate::units::{Speed, three_digits};
-use cardscope_sd::label::{Direction, Label, PrintedSpeed};
+use crate::finding::{Finding, FindingWeight};
+use crate::judged_mark::MarkOutcome;
+use crate::units::{SpeedMbS, three_digits};
+use cardscope_sd::label::{CardLabel, PrintedSpeed, SpeedDirection};
 use serde::{Deserialize, Serialize};
 
 const READING: &str = "reading";
@@ -23,7 +23,7 @@ const NAMED: usize = 10;
 
 /// Sequential speeds that were measured, one figure a run, in MB/s (10^6).
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Measured {
+pub struct MeasuredSpeeds {
     /// Reading.
     pub read_mb_s: Vec<f64>,
     /// Writing.
@@ -42,7 +42,7 @@ pub struct JudgedSpeed {
     /// In MB/s (10^6).
     pub promised_mb_s: f64,
     /// What it is of; makers mean reading where they do not say so.
-    pub direction: Direction,
+    pub direction: SpeedDirection,
     /// Fastest run, in MB/s.
     pub measured_mb_s: f64,
     /// Every run, in MB/s.
@@ -50,35 +50,37 @@ pub struct JudgedSpeed {
     /// What reader or bus carry, where known.
     pub ceiling_mb_s: Option<f64>,
     /// What became of it.
-    pub outcome: Outcome,
+    pub outcome: MarkOutcome,
     /// What limits it, or why nothing does.
     pub because: String,
 }
 
 /// Every printed speed for which something was measured.
-pub fn judged_speeds(label: &Label, measured: &Measured) -> Vec<JudgedSpeed> {
+pub fn judged_speeds(label: &CardLabel, measured: &MeasuredSpeeds) -> Vec<JudgedSpeed> {
     label.speeds.iter().filter_map(|speed| judged(speed, measured)).collect()
 }
 
-fn judged(speed: &PrintedSpeed, measured: &Measured) -> Option<JudgedSpeed> {
-    let direction = speed.direction.unwrap_or(Direction::Read);
+fn judged(speed: &PrintedSpeed, measured: &MeasuredSpeeds) -> Option<JudgedSpeed> {
+    let direction = speed.direction.unwrap_or(SpeedDirection::Read);
     let runs = match direction {
-        Direction::Write => &measured.write_mb_s,
-        Direction::Read => &measured.read_mb_s,
+        SpeedDirection::Write => &measured.write_mb_s,
+        SpeedDirection::Read => &measured.read_mb_s,
     };
     let best = runs.iter().copied().reduce(f64::max)?;
     let share = best / speed.mb_s.max(f64::MIN_POSITIVE);
     let bus = measured.bus.as_ref().map_or(String::new(), |mode| format!(" ({mode})"));
     let (outcome, because) = match measured.ceiling_mb_s {
-        _ if share >= REACHED => (Outcome::Met, "\"up to\" allows for what a bus needs itself".to_owned()),
-        None => (Outcome::NotTestable, "what reader and bus carry is unknown".to_owned()),
+        _ if share >= REACHED => {
+            (MarkOutcome::Met, "\"up to\" allows for what a bus needs itself".to_owned())
+        }
+        None => (MarkOutcome::NotTestable, "what reader and bus carry is unknown".to_owned()),
         Some(carries) if carries < speed.mb_s => {
-            (Outcome::NotTestable, format!("the bus{bus} carries {}", Speed(carries)))
+            (MarkOutcome::NotTestable, format!("the bus{bus} carries {}", SpeedMbS(carries)))
         }
         Some(carries) => {
             let far = share < FAR_BELOW && runs.len() >= RUNS;
-            let outcome = if far { Outcome::Missed } else { Outcome::Borderline };
-            (outcome, format!("the bus{bus} carries {}, so it is not the limit", Speed(carries)))
+            let outcome = if far { MarkOutcome::Missed } else { MarkOutcome::Borderline };
+            (outcome, format!("the bus{bus} carries {}, so it is not the limit", SpeedMbS(carries)))
         }
     };
     Some(JudgedSpeed {
@@ -96,7 +98,7 @@ fn judged(speed: &PrintedSpeed, measured: &Measured) -> Option<JudgedSpeed> {
 impl JudgedSpeed {
     /// What a finding of a printed speed says that was not reached, stored ones included: `reads 117 of 300 MB/s`.
     pub fn shortfall(finding: &Finding) -> Option<String> {
-        let is_short = finding.claim == SPEED && finding.weight != Weight::Note;
+        let is_short = finding.claim == SPEED && finding.weight != FindingWeight::Note;
         let of = |verb: &str, name| Some(format!("{verb} {}", finding.value_of(name).filter(|_| is_short)?));
         of("reads", READING).or_else(|| of("writes", WRITING))
     }
@@ -104,41 +106,43 @@ impl JudgedSpeed {
     /// The word for what was measured.
     pub fn does(&self) -> &'static str {
         match self.direction {
-            Direction::Read => READING,
-            Direction::Write => WRITING,
+            SpeedDirection::Read => READING,
+            SpeedDirection::Write => WRITING,
         }
     }
 
     /// What is said of it.
     pub fn finding(&self) -> Finding {
-        let (printed, word, best) = (&self.printed, self.does(), Speed(self.measured_mb_s));
+        let (printed, word, best) = (&self.printed, self.does(), SpeedMbS(self.measured_mb_s));
         let share = self.measured_mb_s / self.promised_mb_s.max(f64::MIN_POSITIVE);
         let below = || {
             let percent = 100.0 * share;
             format!("The label promises {printed}, but {word} reached {best} ({percent:.0} %).")
         };
         let (weight, confidence, text) = match self.outcome {
-            Outcome::Met => {
-                (Weight::Note, 1.0, format!("The card reaches its printed {printed}: {word} at {best}."))
-            }
-            Outcome::Missed => (Weight::Bad, 0.8, below()),
-            Outcome::NotTestable if self.ceiling_mb_s.is_some() => {
+            MarkOutcome::Met => (
+                FindingWeight::Note,
+                1.0,
+                format!("The card reaches its printed {printed}: {word} at {best}."),
+            ),
+            MarkOutcome::Missed => (FindingWeight::Bad, 0.8, below()),
+            MarkOutcome::NotTestable if self.ceiling_mb_s.is_some() => {
                 let why = &self.because;
                 let text =
                     format!("The printed {printed} needs a faster bus: {why}, and {word} reached {best}.");
-                (Weight::Note, 1.0, text)
+                (FindingWeight::Note, 1.0, text)
             }
-            _ => (Weight::Hint, if share < FAR_BELOW { 0.5 } else { 0.3 }, below()),
+            _ => (FindingWeight::Hint, if share < FAR_BELOW { 0.5 } else { 0.3 }, below()),
         };
         let runs: Vec<String> = self.runs_mb_s.iter().take(NAMED).map(|mb_s| format!("{mb_s:.1}")).collect();
-        let promised = Speed(self.promised_mb_s);
+        let promised = SpeedMbS(self.promised_mb_s);
         let found = Finding::new(SPEED, weight, confidence, text)
             .because("printed", format!("{printed} = {promised}"))
             .because(word, format!("{} of {promised}", three_digits(self.measured_mb_s)))
             .because("limit", &self.because)
             .because("runs in MB/s", runs.join(", "));
         match weight {
-            Weight::Hint => found.advise("Test again in a faster reader: \"up to\" is a maximum."),
+            FindingWeight::Hint => found.advise("Test again in a faster reader: \"up to\" is a maximum."),
             _ => found,
         }
     }

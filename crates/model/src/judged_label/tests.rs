@@ -1,13 +1,13 @@
 //! Labels as they are printed on real and false cards.
 
 use super::*;
-use crate::judged_mark::Outcome;
+use crate::judged_mark::MarkOutcome;
 use cardscope_sd::label::parse;
 use cardscope_sd::registers::Ssr;
 
 const FAKE: &str = "1TB U3 A2 V30 633x 'up to 95 MB/s' 4K SDXC UHS-I C10";
 
-fn read(text: &str) -> Label {
+fn read(text: &str) -> CardLabel {
     parse(text).unwrap()
 }
 
@@ -16,7 +16,7 @@ fn found<'a>(findings: &'a [Finding], claim: &str) -> Vec<&'a Finding> {
 }
 
 fn alone(text: &str) -> Vec<Finding> {
-    judge(&read(text), &Seen::default())
+    judge(&read(text), &LabelEvidence::default())
 }
 
 fn claims(findings: &[Finding]) -> Vec<&str> {
@@ -57,12 +57,12 @@ fn what_may_be_printed_on_one_card_is_not(#[case] claim: &str, #[case] labels: &
 }
 
 /// The finding about the printed capacity of a card that announces so much.
-fn capacity(text: &str, announced: u64, usable: Option<u64>) -> (Weight, String) {
-    let seen = Seen {
+fn capacity(text: &str, announced: u64, usable: Option<u64>) -> (FindingWeight, String) {
+    let seen = LabelEvidence {
         announced_bytes: Some(announced),
         usable_bytes: usable,
         usable_confidence: 0.999,
-        ..Seen::default()
+        ..LabelEvidence::default()
     };
     let findings = judge(&read(text), &seen);
     let worst = found(&findings, "label-capacity").into_iter().max_by_key(|f| f.weight).unwrap();
@@ -73,12 +73,13 @@ fn capacity(text: &str, announced: u64, usable: Option<u64>) -> (Weight, String)
 fn a_card_is_not_bad_while_its_real_size_is_a_guess() {
     let of = |usable_confidence| {
         let (announced_bytes, usable_bytes) = (Some(64_000_000_000), Some(8_000_000_000));
-        let seen = Seen { announced_bytes, usable_bytes, usable_confidence, ..Seen::default() };
+        let seen =
+            LabelEvidence { announced_bytes, usable_bytes, usable_confidence, ..LabelEvidence::default() };
         let findings = judge(&read("64 GB"), &seen);
         let of_usable = |f: &&Finding| f.verdict.contains("really holds");
         findings.iter().find(of_usable).unwrap().weight
     };
-    assert_eq!((of(0.999), of(0.8)), (Weight::Bad, Weight::Hint));
+    assert_eq!((of(0.999), of(0.8)), (FindingWeight::Bad, FindingWeight::Hint));
 }
 
 #[test]
@@ -86,28 +87,29 @@ fn what_a_card_lacks_against_its_print_is_told_in_percent() {
     // docs/reference/reports.md#sd-card-round-up: the least and the most of the 32 GB cards, and the 128 GB one.
     for (text, bytes) in [("32GB", 31_393_316_864), ("32GB", 32_107_397_120), ("128GB", 125_342_580_736)] {
         let (weight, verdict) = capacity(text, bytes, None);
-        assert_eq!(weight, Weight::Note, "{verdict}");
+        assert_eq!(weight, FindingWeight::Note, "{verdict}");
         assert!(verdict.ends_with("as usual."), "{verdict}");
     }
     let (_, verdict) = capacity("32GB", 31_393_316_864, None);
     assert!(verdict.contains("31.4 GB, 1.9 % less than the printed 32GB"), "{verdict}");
     let (weight, verdict) = capacity("1TB", 52_000_000_000, None);
-    assert_eq!(weight, Weight::Bad);
+    assert_eq!(weight, FindingWeight::Bad);
     assert!(verdict.contains("94.8 % less"), "{verdict}");
 }
 
 #[test]
 fn a_card_that_announces_what_is_printed_and_holds_less_is_contradicted() {
     let (weight, verdict) = capacity("1TB", 1_000_000_000_000, Some(52_000_000_000));
-    assert_eq!(weight, Weight::Bad);
+    assert_eq!(weight, FindingWeight::Bad);
     assert!(verdict.contains("really holds 52 GB"), "{verdict}");
     let whole = capacity("64GB", 63_864_569_856, Some(63_864_569_856));
-    assert_eq!(whole.0, Weight::Note);
+    assert_eq!(whole.0, FindingWeight::Note);
 }
 
-fn speed(text: &str, read_mb_s: &[f64], ceiling_mb_s: Option<f64>) -> (Weight, String) {
-    let measured = Measured { read_mb_s: read_mb_s.to_vec(), ceiling_mb_s, ..Measured::default() };
-    let findings = judge(&read(text), &Seen { measured, ..Seen::default() });
+fn speed(text: &str, read_mb_s: &[f64], ceiling_mb_s: Option<f64>) -> (FindingWeight, String) {
+    let measured =
+        MeasuredSpeeds { read_mb_s: read_mb_s.to_vec(), ceiling_mb_s, ..MeasuredSpeeds::default() };
+    let findings = judge(&read(text), &LabelEvidence { measured, ..LabelEvidence::default() });
     let found = found(&findings, "label-speed");
     (found[0].weight, found[0].verdict.clone())
 }
@@ -115,12 +117,12 @@ fn speed(text: &str, read_mb_s: &[f64], ceiling_mb_s: Option<f64>) -> (Weight, S
 #[test]
 fn only_a_card_far_below_its_printed_speed_in_every_run_is_contradicted() {
     for (runs, ceiling, weight, why) in [
-        (&[80.0, 85.0, 82.0][..], Some(104.0), Weight::Note, "reached"),
-        (&[60.0, 61.0, 60.0], Some(104.0), Weight::Hint, "below, not far below"),
-        (&[20.0, 21.0, 20.0], Some(104.0), Weight::Bad, "far below in every run"),
-        (&[20.0], Some(104.0), Weight::Hint, "one run proves nothing"),
-        (&[20.0, 20.0, 90.0], Some(104.0), Weight::Note, "one run reached it"),
-        (&[20.0, 21.0, 20.0], None, Weight::Hint, "who knows the reader"),
+        (&[80.0, 85.0, 82.0][..], Some(104.0), FindingWeight::Note, "reached"),
+        (&[60.0, 61.0, 60.0], Some(104.0), FindingWeight::Hint, "below, not far below"),
+        (&[20.0, 21.0, 20.0], Some(104.0), FindingWeight::Bad, "far below in every run"),
+        (&[20.0], Some(104.0), FindingWeight::Hint, "one run proves nothing"),
+        (&[20.0, 20.0, 90.0], Some(104.0), FindingWeight::Note, "one run reached it"),
+        (&[20.0, 21.0, 20.0], None, FindingWeight::Hint, "who knows the reader"),
     ] {
         assert_eq!(speed("95 MB/s", runs, ceiling).0, weight, "{why}");
     }
@@ -129,16 +131,19 @@ fn only_a_card_far_below_its_printed_speed_in_every_run_is_contradicted() {
 #[test]
 fn a_stick_far_below_its_printed_speed_on_a_bus_that_carries_it_is_a_hint() {
     let (weight, verdict) = speed("64GB 'up to 300 MB/s'", &[117.0], Some(500.0));
-    assert_eq!(weight, Weight::Hint);
+    assert_eq!(weight, FindingWeight::Hint);
     assert!(verdict.contains("reading reached 117 MB/s (39 %)"), "{verdict}");
     let (weight, verdict) = speed("95 MB/s", &[93.0], Some(104.0));
-    assert!(weight == Weight::Note && verdict.starts_with("The card reaches its printed 95"), "{verdict}");
+    assert!(
+        weight == FindingWeight::Note && verdict.starts_with("The card reaches its printed 95"),
+        "{verdict}"
+    );
 }
 
 #[test]
 fn a_slow_reader_makes_a_printed_speed_not_testable() {
     let (weight, verdict) = speed("170MB/s", &[38.0, 38.0, 38.0], Some(53.2));
-    assert_eq!(weight, Weight::Note);
+    assert_eq!(weight, FindingWeight::Note);
     assert!(
         verdict.contains("needs a faster bus: the bus carries 53.2 MB/s, and reading reached 38.0 MB/s"),
         "{verdict}"
@@ -148,22 +153,22 @@ fn a_slow_reader_makes_a_printed_speed_not_testable() {
 #[test]
 fn a_printed_speed_ends_as_a_mark_does_with_what_limits_it() {
     let of = |runs: &[f64], ceiling_mb_s| {
-        let measured = Measured {
+        let measured = MeasuredSpeeds {
             read_mb_s: runs.to_vec(),
             bus: Some("SDR104".to_owned()),
             ceiling_mb_s,
-            ..Measured::default()
+            ..MeasuredSpeeds::default()
         };
         let judged = judged_speeds(&read("'up to 300 MB/s'"), &measured).remove(0);
         (judged.outcome, judged.because)
     };
     let (outcome, why) = of(&[92.0, 91.0, 92.0], Some(104.0));
-    assert_eq!((outcome, why.as_str()), (Outcome::NotTestable, "the bus (SDR104) carries 104 MB/s"));
-    assert_eq!(of(&[92.0; 3], Some(985.0)).0, Outcome::Missed);
-    assert_eq!(of(&[92.0], Some(985.0)).0, Outcome::Borderline, "one run proves nothing");
-    assert_eq!(of(&[200.0; 3], Some(985.0)).0, Outcome::Borderline, "not far below");
-    assert_eq!(of(&[92.0; 3], None).0, Outcome::NotTestable, "who knows the reader");
-    assert_eq!(of(&[260.0], None).0, Outcome::Met);
+    assert_eq!((outcome, why.as_str()), (MarkOutcome::NotTestable, "the bus (SDR104) carries 104 MB/s"));
+    assert_eq!(of(&[92.0; 3], Some(985.0)).0, MarkOutcome::Missed);
+    assert_eq!(of(&[92.0], Some(985.0)).0, MarkOutcome::Borderline, "one run proves nothing");
+    assert_eq!(of(&[200.0; 3], Some(985.0)).0, MarkOutcome::Borderline, "not far below");
+    assert_eq!(of(&[92.0; 3], None).0, MarkOutcome::NotTestable, "who knows the reader");
+    assert_eq!(of(&[260.0], None).0, MarkOutcome::Met);
 }
 
 #[test]
@@ -181,7 +186,7 @@ fn a_printed_mark_that_the_card_does_not_claim_is_told() {
         ..Identity::default()
     };
     identity.complete();
-    let seen = Seen { identity: Some(&identity), ..Seen::default() };
+    let seen = LabelEvidence { identity: Some(&identity), ..LabelEvidence::default() };
     let findings = judge(&read("C10 U3"), &seen);
     let verdicts: Vec<&str> =
         found(&findings, "label-mark-against-card").iter().map(|f| f.verdict.as_str()).collect();
@@ -201,12 +206,12 @@ fn a_printed_mark_that_the_card_does_not_claim_is_told() {
 
 #[test]
 fn a_run_below_the_mark_is_a_hint() {
-    let measured = Measured { write_mb_s: vec![9.0, 12.0], ..Measured::default() };
-    let findings = judge(&read("U3 C10"), &Seen { measured, ..Seen::default() });
+    let measured = MeasuredSpeeds { write_mb_s: vec![9.0, 12.0], ..MeasuredSpeeds::default() };
+    let findings = judge(&read("U3 C10"), &LabelEvidence { measured, ..LabelEvidence::default() });
     let told = found(&findings, "label-mark-speed");
     assert_eq!(told.len(), 1);
     assert!(
-        told[0].weight == Weight::Hint && told[0].verdict.starts_with("U3 promises 30 MB/s writes"),
+        told[0].weight == FindingWeight::Hint && told[0].verdict.starts_with("U3 promises 30 MB/s writes"),
         "{told:?}"
     );
 }
@@ -214,8 +219,8 @@ fn a_run_below_the_mark_is_a_hint() {
 proptest::proptest! {
     #[test]
     fn no_text_panics(text: String, announced: Option<u64>, usable: Option<u64>, speeds: Vec<f64>) {
-        let measured = Measured { read_mb_s: speeds.clone(), write_mb_s: speeds, ..Measured::default() };
-        let seen = Seen { announced_bytes: announced, usable_bytes: usable, measured, ..Seen::default() };
+        let measured = MeasuredSpeeds { read_mb_s: speeds.clone(), write_mb_s: speeds, ..MeasuredSpeeds::default() };
+        let seen = LabelEvidence { announced_bytes: announced, usable_bytes: usable, measured, ..LabelEvidence::default() };
         if let Ok(label) = parse(&text) {
             let _ = judge(&label, &seen);
         }
@@ -225,9 +230,9 @@ proptest::proptest! {
     fn no_words_in_any_order_panic(words in proptest::collection::vec("(up to|[0-9.]{1,4}|gb|tb|mb/s|x|[cuvae][0-9]{1,3}|uhs-?(i|ii|iii)?|class|sd[hxu]c|micro|express|read|w|r|'|/|4k|video speed class|é)", 0..20)) {
         let text = words.join(" ");
         if let Ok(label) = parse(&text) {
-            let _ = judge(&label, &Seen { announced_bytes: Some(64_000_000_000), ..Seen::default() });
+            let _ = judge(&label, &LabelEvidence { announced_bytes: Some(64_000_000_000), ..LabelEvidence::default() });
             let json = serde_json::to_string(&label).unwrap();
-            proptest::prop_assert!(serde_json::from_str::<Label>(&json).is_ok());
+            proptest::prop_assert!(serde_json::from_str::<CardLabel>(&json).is_ok());
         }
     }
 }

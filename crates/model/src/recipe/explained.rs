@@ -1,6 +1,6 @@
 //! A recipe as it is explained to who chooses one: what it measures, and what one run costs.
 
-use super::{Aggregate, Recipe, Test};
+use super::{LoopAggregate, Recipe, RecipeTest};
 use crate::units::GIB;
 use serde::{Deserialize, Serialize};
 
@@ -36,7 +36,7 @@ pub struct ExplainedRecipe {
     /// The tests, in the order in which they run.
     pub tests: Vec<ExplainedTest>,
     /// Cost of one run.
-    pub estimate: Estimate,
+    pub estimate: TimeEstimate,
 }
 
 /// One test of it. A loop ends at the first of its limits.
@@ -52,7 +52,7 @@ pub struct ExplainedTest {
     /// Loops that count.
     pub loops: u32,
     /// How the loops become one figure.
-    pub aggregate: Aggregate,
+    pub aggregate: LoopAggregate,
     /// Limit of a loop in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
@@ -69,7 +69,7 @@ pub struct ExplainedTest {
 
 /// An estimate from above for one run on a card of a given speed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Estimate {
+pub struct TimeEstimate {
     /// Speed of that card.
     pub card_mb_s: f64,
     /// Seconds, rests included.
@@ -95,7 +95,7 @@ impl Recipe {
             writes: self.writes() || self.prepares(),
             requires_state: self.requires_state.clone(),
             tests: self.tests.iter().map(explained).collect(),
-            estimate: Estimate {
+            estimate: TimeEstimate {
                 card_mb_s: SLOW_CARD_MB_S,
                 seconds: planned.seconds.round(),
                 bytes_written: planned.bytes_written as u64,
@@ -105,7 +105,7 @@ impl Recipe {
     }
 }
 
-fn explained(test: &Test) -> ExplainedTest {
+fn explained(test: &RecipeTest) -> ExplainedTest {
     ExplainedTest {
         test: test.name.to_string(),
         step: test.step.clone(),

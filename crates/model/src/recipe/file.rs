@@ -2,8 +2,8 @@
 
 use super::validate::{self, RecipeError};
 use super::{
-    Aggregate, Data, Demand, Flush, Limit, Path, Prepare, Prints, RandomDraw, Recipe, Score, Sharing, Span,
-    Test, Until,
+    FlushMode, KernelPath, LoopAggregate, LoopLimit, PassDemand, RandomDraw, RangePreparation, Recipe,
+    RecipeTest, RepeatUntil, SpanSharing, TestSpan, ToolFormat, ToolScore, WriteData,
 };
 use crate::named::nearest;
 use crate::test_name::TestName;
@@ -13,29 +13,29 @@ use serde::Deserialize;
 
 /// A size in a recipe: a number of bytes or a text such as `1GiB`.
 #[derive(Debug, Clone, Copy)]
-struct Size(u64);
+struct RecipeSize(u64);
 
-impl<'de> Deserialize<'de> for Size {
+impl<'de> Deserialize<'de> for RecipeSize {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reader;
-        impl serde::de::Visitor<'_> for Reader {
-            type Value = Size;
+        struct SizeVisitor;
+        impl serde::de::Visitor<'_> for SizeVisitor {
+            type Value = RecipeSize;
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str("a size: a number of bytes, or a text such as \"1GiB\"")
             }
-            fn visit_i64<E: serde::de::Error>(self, n: i64) -> Result<Size, E> {
+            fn visit_i64<E: serde::de::Error>(self, n: i64) -> Result<RecipeSize, E> {
                 u64::try_from(n)
-                    .map(Size)
+                    .map(RecipeSize)
                     .map_err(|_| E::invalid_value(serde::de::Unexpected::Signed(n), &self))
             }
-            fn visit_u64<E: serde::de::Error>(self, n: u64) -> Result<Size, E> {
-                Ok(Size(n))
+            fn visit_u64<E: serde::de::Error>(self, n: u64) -> Result<RecipeSize, E> {
+                Ok(RecipeSize(n))
             }
-            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Size, E> {
-                parse_size(text).map(Size).map_err(E::custom)
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<RecipeSize, E> {
+                parse_size(text).map(RecipeSize).map_err(E::custom)
             }
         }
-        deserializer.deserialize_any(Reader)
+        deserializer.deserialize_any(SizeVisitor)
     }
 }
 
@@ -61,24 +61,24 @@ impl<'de> Deserialize<'de> for BlockRule {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct RecipeFile {
     name: String,
     title: String,
     version: u32,
     source: String,
     tool: Option<String>,
-    area: Area,
+    area: TestArea,
     #[serde(default = "one")]
     tries: u32,
     requires_state: Option<String>,
     #[serde(default)]
-    defaults: Settings,
+    defaults: TestSettings,
     #[serde(default)]
-    demand: Vec<Demand>,
+    demand: Vec<PassDemand>,
     #[serde(default)]
-    score: Vec<Score>,
+    score: Vec<ToolScore>,
     #[serde(default)]
-    test: Vec<Settings>,
+    test: Vec<TestSettings>,
 }
 
 fn one() -> u32 {
@@ -87,14 +87,14 @@ fn one() -> u32 {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Area {
-    size: Size,
+struct TestArea {
+    size: RecipeSize,
     #[serde(default)]
     discard: bool,
     #[serde(default = "yes")]
     prepare: bool,
-    prepare_block: Option<Size>,
-    prepare_data: Option<Data>,
+    prepare_block: Option<RecipeSize>,
+    prepare_data: Option<WriteData>,
     #[serde(default)]
     rest_s: f64,
 }
@@ -107,32 +107,32 @@ fn yes() -> bool {
 /// refuse unknown keys through a flattened one; `test` and `step` belong to a test only, which `parse` checks.
 #[derive(Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Settings {
+struct TestSettings {
     test: Option<TestName>,
     step: Option<String>,
-    size: Option<Size>,
+    size: Option<RecipeSize>,
     block: Option<BlockRule>,
-    prepare_block: Option<Size>,
-    span: Option<Span>,
-    sharing: Option<Sharing>,
+    prepare_block: Option<RecipeSize>,
+    span: Option<TestSpan>,
+    sharing: Option<SpanSharing>,
     passes: Option<u32>,
-    bytes: Option<Size>,
+    bytes: Option<RecipeSize>,
     seconds: Option<f64>,
     whole_passes: Option<bool>,
     loops: Option<u32>,
     discard_loops: Option<u32>,
-    aggregate: Option<Aggregate>,
+    aggregate: Option<LoopAggregate>,
     warmup_s: Option<f64>,
     rest_s: Option<f64>,
-    flush: Option<Flush>,
-    data: Option<Data>,
-    path: Option<Path>,
+    flush: Option<FlushMode>,
+    data: Option<WriteData>,
+    path: Option<KernelPath>,
     sync_each: Option<bool>,
     drop_caches: Option<bool>,
     random: Option<RandomDraw>,
     filesystem: Option<String>,
-    until: Option<Until>,
-    prints: Option<Prints>,
+    until: Option<RepeatUntil>,
+    prints: Option<ToolFormat>,
 }
 
 /// Reads and checks a recipe. `area` overrides its size (`--size`).
@@ -141,11 +141,11 @@ struct Settings {
 /// If the text is no TOML, has an unknown key, or asks for something that cannot be run; the message names the
 /// place and what to write instead.
 pub fn parse(text: &str, area: Option<u64>) -> Result<Recipe, RecipeError> {
-    let file: File = toml::from_str(text).map_err(|e| RecipeError::Syntax(explain(text, &e)))?;
+    let file: RecipeFile = toml::from_str(text).map_err(|e| RecipeError::Syntax(explain(text, &e)))?;
     let size = area.unwrap_or(file.area.size.0);
-    let prepare = file.area.prepare.then(|| Prepare {
+    let prepare = file.area.prepare.then(|| RangePreparation {
         block: file.area.prepare_block.map_or(1 << 20, |s| s.0),
-        data: file.area.prepare_data.unwrap_or(Data::Random),
+        data: file.area.prepare_data.unwrap_or(WriteData::Random),
     });
     if file.defaults.test.is_some() || file.defaults.step.is_some() {
         return Err(RecipeError::Syntax("test and step belong under [[test]], not under [defaults]".into()));
@@ -191,7 +191,12 @@ fn nameless(number: usize) -> RecipeError {
     ))
 }
 
-fn fill(number: usize, own: Settings, defaults: &Settings, area: u64) -> Result<Test, RecipeError> {
+fn fill(
+    number: usize,
+    own: TestSettings,
+    defaults: &TestSettings,
+    area: u64,
+) -> Result<RecipeTest, RecipeError> {
     let mut name = own.test.ok_or_else(|| nameless(number))?;
     if let Some(rule) = own.block.or(defaults.block) {
         name.pattern.block = area / rule.divide;
@@ -201,30 +206,30 @@ fn fill(number: usize, own: Settings, defaults: &Settings, area: u64) -> Result<
             own.$field.or(defaults.$field)
         };
     }
-    let limit = Limit {
+    let limit = LoopLimit {
         passes: either!(passes),
         bytes: either!(bytes).map(|s| s.0),
         seconds: either!(seconds),
         whole_passes: either!(whole_passes).unwrap_or(false),
     };
-    let span = either!(span).unwrap_or(Span::Area);
-    let data = either!(data).unwrap_or(Data::Random);
-    Ok(Test {
+    let span = either!(span).unwrap_or(TestSpan::Area);
+    let data = either!(data).unwrap_or(WriteData::Random);
+    Ok(RecipeTest {
         name,
         step: own.step,
         size: size_in(span, either!(size), area),
-        prepare: either!(prepare_block).map(|block| Prepare { block: block.0, data }),
+        prepare: either!(prepare_block).map(|block| RangePreparation { block: block.0, data }),
         span,
-        sharing: either!(sharing).unwrap_or(Sharing::Slices),
+        sharing: either!(sharing).unwrap_or(SpanSharing::Slices),
         limit,
         loops: either!(loops).unwrap_or(1),
         discard_loops: either!(discard_loops).unwrap_or(0),
-        aggregate: either!(aggregate).unwrap_or(Aggregate::Total),
+        aggregate: either!(aggregate).unwrap_or(LoopAggregate::Total),
         warmup_s: either!(warmup_s).unwrap_or(0.0),
         rest_s: either!(rest_s).unwrap_or(0.0),
-        flush: either!(flush).unwrap_or(Flush::Timed),
+        flush: either!(flush).unwrap_or(FlushMode::Timed),
         data,
-        path: either!(path).unwrap_or(Path::Direct),
+        path: either!(path).unwrap_or(KernelPath::Direct),
         sync_each: either!(sync_each).unwrap_or(false),
         drop_caches: either!(drop_caches).unwrap_or(false),
         random: either!(random).unwrap_or(RandomDraw::Permutation),
@@ -235,10 +240,10 @@ fn fill(number: usize, own: Settings, defaults: &Settings, area: u64) -> Result<
 }
 
 /// The range of a test: never more than the area, and on the whole card all of it unless the test says less.
-fn size_in(span: Span, own: Option<Size>, area: u64) -> u64 {
+fn size_in(span: TestSpan, own: Option<RecipeSize>, area: u64) -> u64 {
     match (span, own) {
-        (Span::Area, own) => own.map_or(area, |s| s.0.min(area)),
-        (Span::Device, own) => own.map_or(u64::MAX, |s| s.0),
+        (TestSpan::Area, own) => own.map_or(area, |s| s.0.min(area)),
+        (TestSpan::Device, own) => own.map_or(u64::MAX, |s| s.0),
     }
 }
 

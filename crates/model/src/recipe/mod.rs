@@ -10,9 +10,9 @@ mod planned;
 mod settings;
 mod validate;
 
-pub use explained::{Estimate, ExplainedRecipe, ExplainedTest};
+pub use explained::{ExplainedRecipe, ExplainedTest, TimeEstimate};
 pub use file::parse;
-pub use planned::Planned;
+pub use planned::PlannedRun;
 pub use settings::*;
 pub use validate::{MOST_RUNS, RecipeError};
 
@@ -49,7 +49,7 @@ pub struct Recipe {
     /// True where the area is discarded at the start of each run, before it is prepared (`fstrim` in PiBenchmarks).
     pub discard: bool,
     /// How the area is written at the start of each run; `None` leaves it as it is.
-    pub prepare: Option<Prepare>,
+    pub prepare: Option<RangePreparation>,
     /// Seconds of rest after preparing.
     pub rest_after_prepare_s: f64,
     /// State of the card that the method demands (`condition state=…`), if any.
@@ -57,16 +57,16 @@ pub struct Recipe {
     /// The recipe's own repetition: how often a pass is tried before the verdict falls.
     pub tries: u32,
     /// What a pass must reach; a recipe with demands ends at the first pass that reaches them all.
-    pub demands: Vec<Demand>,
+    pub demands: Vec<PassDemand>,
     /// Scores that the original tool computes from its results.
-    pub scores: Vec<Score>,
+    pub scores: Vec<ToolScore>,
     /// The tests, in order.
-    pub tests: Vec<Test>,
+    pub tests: Vec<RecipeTest>,
 }
 
 /// One test of a recipe, every setting decided.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Test {
+pub struct RecipeTest {
     /// Pattern and operation.
     pub name: TestName,
     /// Tells two tests of one name apart (`rewrite`), and names a step in a score.
@@ -75,29 +75,29 @@ pub struct Test {
     pub size: u64,
     /// How this test's own range is written (not measured) before its first loop, where the original starts with
     /// a new file; `None` leaves what the tests before left.
-    pub prepare: Option<Prepare>,
+    pub prepare: Option<RangePreparation>,
     /// Where the test may go.
-    pub span: Span,
+    pub span: TestSpan,
     /// How the threads divide the span.
-    pub sharing: Sharing,
+    pub sharing: SpanSharing,
     /// When one loop ends.
-    pub limit: Limit,
+    pub limit: LoopLimit,
     /// Counted loops in one run.
     pub loops: u32,
     /// Loops before them that are not counted.
     pub discard_loops: u32,
     /// How the loops become the value that the recipe reports.
-    pub aggregate: Aggregate,
+    pub aggregate: LoopAggregate,
     /// Seconds at the start of each loop that are done but not measured.
     pub warmup_s: f64,
     /// Seconds of rest between this test and the next one of the run; none after the last test.
     pub rest_s: f64,
     /// Flush at the end of a loop.
-    pub flush: Flush,
+    pub flush: FlushMode,
     /// What is written.
-    pub data: Data,
+    pub data: WriteData,
     /// The way of the I/O through the kernel.
-    pub path: Path,
+    pub path: KernelPath,
     /// True where each write is synchronous (`O_DSYNC`).
     pub sync_each: bool,
     /// True where the page cache is emptied before each loop.
@@ -107,12 +107,12 @@ pub struct Test {
     /// Measured only through this file system (`ext4`); elsewhere it is reported as not measured.
     pub filesystem: Option<String>,
     /// Repeat until the interval is narrow, instead of a fixed number of loops.
-    pub until: Option<Until>,
+    pub until: Option<RepeatUntil>,
     /// How the original tool prints the value.
-    pub prints: Option<Prints>,
+    pub prints: Option<ToolFormat>,
 }
 
-impl Test {
+impl RecipeTest {
     /// The word by which demands and scores name this test: its step, else `RND4K Q32T1 read`.
     pub fn key(&self) -> String {
         self.step.clone().unwrap_or_else(|| self.name.to_string())

@@ -1,8 +1,8 @@
 //! Leaves only some tests of a recipe (`--only`), without changing what those measure.
 
-use super::{Data, Prepare, Recipe, RecipeError, Span, Test};
+use super::{RangePreparation, Recipe, RecipeError, RecipeTest, TestSpan, WriteData};
 use crate::named::did_you_mean;
-use crate::test_name::{Op, Order, Pattern, TestName};
+use crate::test_name::{AccessPattern, IoOrder, TestName, TestOp};
 use crate::units::MIB;
 
 impl Recipe {
@@ -45,23 +45,23 @@ impl Recipe {
     }
 }
 
-fn is_named(test: &Test, word: &str) -> bool {
+fn is_named(test: &RecipeTest, word: &str) -> bool {
     let word = word.trim();
     test.step.as_deref().is_some_and(|step| step.eq_ignore_ascii_case(word))
         || test.name.to_string().eq_ignore_ascii_case(word)
         || word.parse::<TestName>().is_ok_and(|name| name == test.name)
-        || word.parse::<Pattern>().is_ok_and(|pattern| pattern == test.name.pattern)
+        || word.parse::<AccessPattern>().is_ok_and(|pattern| pattern == test.name.pattern)
         || test.name.pattern.to_string().eq_ignore_ascii_case(word)
 }
 
 /// A recipe without preparation counts on its first tests to write the area. Where those were taken out, a read
 /// would meet holes of a file, or blocks of a card that were never written, and be far too fast.
-fn fill_for_those_left(tests: &mut [Test]) {
+fn fill_for_those_left(tests: &mut [RecipeTest]) {
     let mut filled = 0;
-    for test in tests.iter_mut().filter(|t| t.span == Span::Area) {
-        let fills = test.name.op == Op::Write && test.name.pattern.order == Order::Sequential;
+    for test in tests.iter_mut().filter(|t| t.span == TestSpan::Area) {
+        let fills = test.name.op == TestOp::Write && test.name.pattern.order == IoOrder::Sequential;
         if !fills && test.prepare.is_none() && filled < test.size {
-            test.prepare = Some(Prepare { block: MIB, data: Data::Random });
+            test.prepare = Some(RangePreparation { block: MIB, data: WriteData::Random });
         }
         filled = filled.max(test.size);
     }

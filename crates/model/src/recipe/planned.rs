@@ -1,12 +1,12 @@
 //! What a recipe will cost, said before it starts: bytes written and read, and time.
 
-use super::{Limit, Recipe, Sharing, Span, Test};
-use crate::test_name::Op;
+use super::{LoopLimit, Recipe, RecipeTest, SpanSharing, TestSpan};
+use crate::test_name::TestOp;
 use crate::units::MB;
 
 /// An estimate from above for one run.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Planned {
+pub struct PlannedRun {
     /// Bytes written, preparation included.
     pub bytes_written: f64,
     /// Bytes read.
@@ -18,8 +18,8 @@ pub struct Planned {
 impl Recipe {
     /// What one run moves and takes at most on a card of `mb_s` (MB/s, in both directions and at every block size)
     /// and `card_bytes` bytes.
-    pub fn planned(&self, mb_s: f64, card_bytes: u64) -> Planned {
-        let mut sum = Planned::default();
+    pub fn planned(&self, mb_s: f64, card_bytes: u64) -> PlannedRun {
+        let mut sum = PlannedRun::default();
         let speed = mb_s.max(1e-6) * MB;
         if self.prepare.is_some() {
             sum.write(self.area as f64, speed);
@@ -35,23 +35,23 @@ impl Recipe {
     }
 }
 
-impl Planned {
+impl PlannedRun {
     fn write(&mut self, bytes: f64, speed: f64) {
         self.bytes_written += bytes;
         self.seconds += bytes / speed;
     }
 
-    fn test(&mut self, test: &Test, speed: f64, card_bytes: u64) {
-        let range = if test.span == Span::Device { test.size.min(card_bytes) } else { test.size };
+    fn test(&mut self, test: &RecipeTest, speed: f64, card_bytes: u64) {
+        let range = if test.span == TestSpan::Device { test.size.min(card_bytes) } else { test.size };
         if test.prepare.is_some() {
             self.write(range as f64, speed);
         }
         let (bytes, seconds) = one_loop(test, range, speed);
         let loops = f64::from(test.loops) + f64::from(test.discard_loops);
         let read_share = match test.name.op {
-            Op::Read => 1.0,
-            Op::Write => 0.0,
-            Op::Mix(percent) => f64::from(percent) / 100.0,
+            TestOp::Read => 1.0,
+            TestOp::Write => 0.0,
+            TestOp::Mix(percent) => f64::from(percent) / 100.0,
         };
         self.bytes_read += bytes * loops * read_share;
         self.bytes_written += bytes * loops * (1.0 - read_share);
@@ -60,10 +60,10 @@ impl Planned {
 }
 
 /// Bytes and seconds of one loop, warm-up included.
-fn one_loop(test: &Test, range: u64, speed: f64) -> (f64, f64) {
+fn one_loop(test: &RecipeTest, range: u64, speed: f64) -> (f64, f64) {
     let threads = f64::from(test.name.pattern.threads);
-    let pass = if test.sharing == Sharing::Same { range as f64 * threads } else { range as f64 };
-    let Limit { passes, bytes, seconds, whole_passes } = test.limit;
+    let pass = if test.sharing == SpanSharing::Same { range as f64 * threads } else { range as f64 };
+    let LoopLimit { passes, bytes, seconds, whole_passes } = test.limit;
     let by_time = seconds
         .or(test.until.map(|u| u.max_s))
         .map(|s| s * speed)

@@ -4,17 +4,17 @@ use serde::{Deserialize, Serialize};
 
 /// How a range is filled before it is tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Prepare {
+pub struct RangePreparation {
     /// Bytes in one write.
     pub block: u64,
     /// What is written.
-    pub data: Data,
+    pub data: WriteData,
 }
 
 /// Where a test may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Span {
+pub enum TestSpan {
     /// The test area.
     Area,
     /// The whole card, from its first byte; not measured on a directory.
@@ -24,7 +24,7 @@ pub enum Span {
 /// How several threads divide the span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Sharing {
+pub enum SpanSharing {
     /// All threads run over the whole span.
     Same,
     /// Each thread has a slice of its own.
@@ -33,7 +33,7 @@ pub enum Sharing {
 
 /// When one loop of a test ends: whichever comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Limit {
+pub struct LoopLimit {
     /// Passes of each thread over its own range (the whole span, or its slice); a pass is as many I/Os as blocks
     /// fit in, also where random places are drawn with replacement.
     pub passes: Option<u32>,
@@ -48,7 +48,7 @@ pub struct Limit {
 /// How the loops of one run become one value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Aggregate {
+pub enum LoopAggregate {
     /// The fastest loop.
     Max,
     /// The mean of the loops' speeds.
@@ -62,7 +62,7 @@ pub enum Aggregate {
 /// Flush at the end of a loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Flush {
+pub enum FlushMode {
     /// None (the original does none either).
     None,
     /// Inside the measured time.
@@ -74,7 +74,7 @@ pub enum Flush {
 /// What is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Data {
+pub enum WriteData {
     /// Incompressible bytes.
     Random,
     /// Zeros.
@@ -84,7 +84,7 @@ pub enum Data {
 /// The way of the I/O through the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Path {
+pub enum KernelPath {
     /// Past the page cache (`O_DIRECT`), where the file system can.
     Direct,
     /// Through the page cache.
@@ -104,7 +104,7 @@ pub enum RandomDraw {
 /// Repeat a test until its mean is known well enough.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Until {
+pub struct RepeatUntil {
     /// Half width of the 95 % interval, in percent of the mean.
     pub ci95_percent: f64,
     /// Seconds before the first look.
@@ -116,12 +116,12 @@ pub struct Until {
 /// How the original tool prints a value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Prints {
+pub struct ToolFormat {
     /// The unit as the tool writes it (which may be a lie: that is the point).
     pub unit: String,
     /// What is printed.
     #[serde(default)]
-    pub quantity: Quantity,
+    pub quantity: PrintedQuantity,
     /// The quantity is divided by this: bytes per second in one printed unit.
     #[serde(default = "one")]
     pub divide: f64,
@@ -145,7 +145,7 @@ fn three() -> u32 {
 /// The base quantity of a printed figure.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Quantity {
+pub enum PrintedQuantity {
     /// Bytes per second.
     #[default]
     BytesPerS,
@@ -155,13 +155,13 @@ pub enum Quantity {
     LatencyS,
 }
 
-impl Prints {
+impl ToolFormat {
     /// The figure as the tool prints it, from a speed, its I/O rate and its mean latency in seconds.
     pub fn figure(&self, bytes_per_s: f64, iops: f64, latency_s: f64) -> f64 {
         let base = match self.quantity {
-            Quantity::BytesPerS => bytes_per_s,
-            Quantity::Iops => iops,
-            Quantity::LatencyS => latency_s,
+            PrintedQuantity::BytesPerS => bytes_per_s,
+            PrintedQuantity::Iops => iops,
+            PrintedQuantity::LatencyS => latency_s,
         };
         let value = base / self.divide;
         let before_the_point = value.abs().max(1.0).log10().floor() as u32 + 1;
@@ -177,7 +177,7 @@ impl Prints {
 /// What a pass must reach.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Demand {
+pub struct PassDemand {
     /// The step (or, where the test has no step, its name) that is judged.
     pub step: String,
     /// At least so many I/Os per second.
@@ -189,23 +189,23 @@ pub struct Demand {
 /// A score that the original tool computes: the sum of weighted printed figures, divided, and made whole.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Score {
+pub struct ToolScore {
     /// Its name.
     pub name: String,
     /// The terms.
-    pub terms: Vec<Term>,
+    pub terms: Vec<ScoreTerm>,
     /// The sum is divided by this.
     #[serde(default = "one")]
     pub divide: f64,
     /// How it becomes a whole number.
     #[serde(default)]
-    pub rounding: Rounding,
+    pub rounding: ScoreRounding,
 }
 
 /// How a score becomes a whole number.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Rounding {
+pub enum ScoreRounding {
     /// Decimals are cut off.
     #[default]
     Floor,
@@ -216,7 +216,7 @@ pub enum Rounding {
 /// One term of a score.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Term {
+pub struct ScoreTerm {
     /// The step it takes its figure from.
     pub step: String,
     /// Its weight.

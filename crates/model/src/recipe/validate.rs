@@ -1,7 +1,7 @@
 //! What a recipe must not ask for, said before anything is written.
 
-use super::{Recipe, Sharing, Test};
-use crate::test_name::Op;
+use super::{Recipe, RecipeTest, SpanSharing};
+use crate::test_name::TestOp;
 use crate::units::BinarySize;
 use std::collections::HashSet;
 
@@ -109,7 +109,7 @@ fn check_names(recipe: &Recipe) -> Result<(), String> {
     Ok(())
 }
 
-fn check_test(test: &Test) -> Result<(), String> {
+fn check_test(test: &RecipeTest) -> Result<(), String> {
     check_pattern(test)?;
     check_limit(test)?;
     check_times(test)?;
@@ -119,13 +119,13 @@ fn check_test(test: &Test) -> Result<(), String> {
     if test.prints.as_ref().is_some_and(|p| !positive(p.divide) || p.digits == Some(0) || p.decimals > 9) {
         return Err("prints needs a divide above 0, digits above 0 and at most 9 decimals".into());
     }
-    if matches!(test.name.op, Op::Read) && test.sync_each {
+    if matches!(test.name.op, TestOp::Read) && test.sync_each {
         return Err("sync_each is about writes; this test reads".into());
     }
     Ok(())
 }
 
-fn check_pattern(test: &Test) -> Result<(), String> {
+fn check_pattern(test: &RecipeTest) -> Result<(), String> {
     let p = test.name.pattern;
     if p.block == 0 || !p.block.is_multiple_of(SECTOR) {
         return Err(format!("the block of {} bytes is not a multiple of the 512-byte sector", p.block));
@@ -142,7 +142,8 @@ fn check_pattern(test: &Test) -> Result<(), String> {
     if p.threads == 0 || p.threads > MOST_THREADS {
         return Err(format!("the thread count {} is not between 1 and {MOST_THREADS}", p.threads));
     }
-    let slice = if test.sharing == Sharing::Slices { test.size / u64::from(p.threads) } else { test.size };
+    let slice =
+        if test.sharing == SpanSharing::Slices { test.size / u64::from(p.threads) } else { test.size };
     if slice < p.block {
         return Err(format!(
             "its {} hold no block of {} for each thread",
@@ -153,7 +154,7 @@ fn check_pattern(test: &Test) -> Result<(), String> {
     Ok(())
 }
 
-fn check_limit(test: &Test) -> Result<(), String> {
+fn check_limit(test: &RecipeTest) -> Result<(), String> {
     let limit = &test.limit;
     if !(1..=MOST_LOOPS).contains(&test.loops) || test.discard_loops > MOST_LOOPS {
         return Err(format!("loops must be between 1 and {MOST_LOOPS}, discard_loops at most as many"));
@@ -173,7 +174,7 @@ fn check_limit(test: &Test) -> Result<(), String> {
     Ok(())
 }
 
-fn check_times(test: &Test) -> Result<(), String> {
+fn check_times(test: &RecipeTest) -> Result<(), String> {
     if !test.limit.seconds.is_none_or(|seconds| positive(seconds) && is_time(seconds)) {
         return Err(format!("seconds must be more than 0, and {MOST_SECONDS} (30 days) at most"));
     }

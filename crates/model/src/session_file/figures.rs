@@ -1,7 +1,7 @@
 //! Figures as they stand in a session's file: the test as one word, and no field of what is not known.
 
 use crate::result::ToolPrints;
-use crate::run::{Figure, Percentiles};
+use crate::run::{LatencyPercentiles, TestFigure};
 use crate::test_name::TestName;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
@@ -18,13 +18,13 @@ struct InFile<'a> {
     latency_us: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     max_latency_us: Option<f64>,
-    #[serde(skip_serializing_if = "Percentiles::is_unknown", default)]
-    percentiles_us: Percentiles,
+    #[serde(skip_serializing_if = "LatencyPercentiles::is_unknown", default)]
+    percentiles_us: LatencyPercentiles,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     printed: Option<Cow<'a, ToolPrints>>,
 }
 
-fn in_file(f: &Figure) -> InFile<'_> {
+fn in_file(f: &TestFigure) -> InFile<'_> {
     InFile {
         test: f.name(),
         step: f.step.as_deref().map(Cow::from),
@@ -37,19 +37,19 @@ fn in_file(f: &Figure) -> InFile<'_> {
     }
 }
 
-pub(super) fn serialize<S: Serializer>(figures: &Option<Vec<Figure>>, to: S) -> Result<S::Ok, S::Error> {
+pub(super) fn serialize<S: Serializer>(figures: &Option<Vec<TestFigure>>, to: S) -> Result<S::Ok, S::Error> {
     figures.as_ref().map(|all| all.iter().map(in_file).collect::<Vec<_>>()).serialize(to)
 }
 
-pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<Figure>>, D::Error> {
-    let figure = |f: InFile<'_>| Figure {
+pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<TestFigure>>, D::Error> {
+    let figure = |f: InFile<'_>| TestFigure {
         step: f.step.map(Cow::into_owned),
         iops: f.iops,
         latency_us: f.latency_us,
         max_latency_us: f.max_latency_us,
         percentiles_us: f.percentiles_us,
         as_printed: f.printed.map(Cow::into_owned),
-        ..Figure::of(f.test, f.mb_s)
+        ..TestFigure::of(f.test, f.mb_s)
     };
     let all: Option<Vec<InFile<'_>>> = Option::deserialize(from)?;
     Ok(all.map(|all| all.into_iter().map(figure).collect()))

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// A level of the speed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Level {
+pub struct SpeedLevel {
     /// `write` or `read`.
     pub op: String,
     /// Speed in MB/s: median of its slices.
@@ -24,7 +24,7 @@ pub struct Level {
 
 /// What a pause gave back.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Recovery {
+pub struct PauseRecovery {
     /// Length of the pause in seconds.
     pub pause_s: f64,
     /// Bytes that were fast again after it.
@@ -39,7 +39,7 @@ pub struct Recovery {
 
 /// Stalls of the card's own housekeeping.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Stalls {
+pub struct CardStalls {
     /// How many.
     pub count: u64,
     /// Per GB (10^9 bytes) moved.
@@ -88,7 +88,7 @@ pub struct ThermalStep {
 
 /// What heat did.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Throttling {
+pub struct ThrottleFacts {
     /// When it began, in seconds of load.
     pub after_s: f64,
     /// Temperature of the card then, in °C.
@@ -111,7 +111,7 @@ pub struct Throttling {
 
 /// Temperatures at which a card says that it acts, in °C.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct Limits {
+pub struct TemperatureLimits {
     /// Over-temperature threshold (TMPTH).
     pub tmpth_celsius: Option<f64>,
     /// Light throttling (TMT1).
@@ -126,7 +126,7 @@ pub struct Limits {
 
 /// Somebody else on bus or host.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct Interference {
+pub struct HostInterference {
     /// Bursts.
     pub bursts: u64,
     /// Seconds in them.
@@ -195,7 +195,7 @@ worded! {
 
 /// An event with what it rests on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Event {
+pub struct SustainEvent {
     /// What.
     pub kind: EventKind,
     /// When, in seconds since the run began.
@@ -208,10 +208,10 @@ pub struct Event {
     pub evidence: Vec<(String, String)>,
 }
 
-impl Event {
+impl SustainEvent {
     /// An event without evidence yet.
     pub fn new(kind: EventKind, at_s: f64, at_bytes: u64, confidence: f64) -> Self {
-        Event { kind, at_s, at_bytes, confidence, evidence: Vec::new() }
+        SustainEvent { kind, at_s, at_bytes, confidence, evidence: Vec::new() }
     }
 
     /// Adds what it rests on.
@@ -224,7 +224,7 @@ impl Event {
 /// What the run was at.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Phase {
+pub enum RunPhase {
     /// The workload.
     #[default]
     Main,
@@ -240,14 +240,14 @@ pub enum Phase {
 
 /// A temperature and where it was taken.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Reading {
+pub struct PlacedTemperature {
     /// What is measured: `card (NVMe composite)`, `SoC`, `reader` …
     pub place: String,
     /// °C.
     pub celsius: f64,
 }
 
-impl Reading {
+impl PlacedTemperature {
     /// True for a temperature of the card itself, whichever of its sensors it is.
     pub fn is_of_card(&self) -> bool {
         self.place.starts_with("card")
@@ -256,11 +256,11 @@ impl Reading {
 
 /// One second, or as long as the card took to answer; several seconds in runs of more than six hours.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Sample {
+pub struct SustainSample {
     /// When it ended, in seconds since the run began.
     pub at_s: f64,
     /// What the run was at.
-    pub phase: Phase,
+    pub phase: RunPhase,
     /// Speed of writes in MB/s; `None` where none were made.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub write_mb_s: Option<f64>,
@@ -284,7 +284,7 @@ pub struct Sample {
     pub longest_gap_s: f64,
     /// Temperatures.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub temperatures: Vec<Reading>,
+    pub temperatures: Vec<PlacedTemperature>,
     /// Times that light throttling began, as the card counts them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub t1_transitions: Option<u32>,

@@ -1,34 +1,34 @@
 //! How samples of a long run are merged. The longest wait, the highest temperature of each place and what was moved are
 //! kept; speeds and latencies are means over the time.
 
-use super::{Reading, Sample};
+use super::{PlacedTemperature, SustainSample};
 use crate::thinned_series::{Thinned, ThinnedSeries};
 
 /// Samples of a run at most: one a second for six hours.
 const MOST_SAMPLES: usize = 21_600;
 
 /// Samples in the order of time.
-pub type Samples = ThinnedSeries<Sample>;
+pub type SampleSeries = ThinnedSeries<SustainSample>;
 
-impl Thinned for Sample {
+impl Thinned for SustainSample {
     const MOST: usize = MOST_SAMPLES;
 
-    fn has_room(&self, next: &Sample, width: u32, pushed: u32) -> bool {
+    fn has_room(&self, next: &SustainSample, width: u32, pushed: u32) -> bool {
         pushed < width && self.can_merge(next)
     }
 
-    fn can_merge(&self, next: &Sample) -> bool {
+    fn can_merge(&self, next: &SustainSample) -> bool {
         self.phase == next.phase
     }
 
-    fn merge(self, next: Sample, before: Option<&Sample>) -> Sample {
+    fn merge(self, next: SustainSample, before: Option<&SustainSample>) -> SustainSample {
         let began_s = before.map_or(0.0, |before| before.at_s);
         let (here, there) = (self.at_s - began_s, next.at_s - self.at_s);
         let mean = |here_is: Option<f64>, there_is: Option<f64>| match (here_is, there_is) {
             (Some(a), Some(b)) if here + there > 0.0 => Some((a * here + b * there) / (here + there)),
             (a, b) => b.or(a),
         };
-        Sample {
+        SustainSample {
             write_mb_s: mean(self.write_mb_s, next.write_mb_s),
             read_mb_s: mean(self.read_mb_s, next.read_mb_s),
             read_us: mean(self.read_us, next.read_us),
@@ -47,7 +47,7 @@ impl Thinned for Sample {
 }
 
 /// Each place as hot as it was in either.
-fn hottest(mut of: Vec<Reading>, then: Vec<Reading>) -> Vec<Reading> {
+fn hottest(mut of: Vec<PlacedTemperature>, then: Vec<PlacedTemperature>) -> Vec<PlacedTemperature> {
     for reading in then {
         match of.iter_mut().find(|known| known.place == reading.place) {
             Some(known) => known.celsius = known.celsius.max(reading.celsius),
@@ -59,7 +59,7 @@ fn hottest(mut of: Vec<Reading>, then: Vec<Reading>) -> Vec<Reading> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Phase;
+    use super::super::RunPhase;
     use super::*;
 
     const MOST: u32 = MOST_SAMPLES as u32;
@@ -68,21 +68,21 @@ mod tests {
     const WORST: u32 = 54_321;
 
     /// Samples of a card: 1.0 to 1.3 s, 30 or 50 MB/s, a read every third time.
-    fn samples(count: u32) -> Vec<Sample> {
+    fn samples(count: u32) -> Vec<SustainSample> {
         let mut at_s = 0.0;
         let sample = |number: u32| {
             at_s += 1.0 + f64::from(number * 7 % 31) / 100.0;
-            Sample {
+            SustainSample {
                 at_s,
                 write_mb_s: Some(if number.is_multiple_of(2) { 30.0 } else { 50.0 }),
                 read_us: number.is_multiple_of(3).then_some(800.0),
                 bytes_written: u64::from(number) * 40_000_000,
                 longest_gap_s: if number == WORST { 9.0 } else { 0.0 },
-                temperatures: vec![Reading {
+                temperatures: vec![PlacedTemperature {
                     place: "card".into(),
                     celsius: if number == WORST { 71.5 } else { 40.0 },
                 }],
-                ..Sample::default()
+                ..SustainSample::default()
             }
         };
         (1..=count).map(sample).collect()
@@ -91,14 +91,14 @@ mod tests {
     #[test]
     fn six_hours_of_samples_are_kept_as_they_came() {
         let all = samples(MOST);
-        assert_eq!(Samples::from(all.clone())[..], all);
-        assert_eq!(Samples::from(samples(MOST + 1)).len(), MOST_SAMPLES / 2 + 1);
+        assert_eq!(SampleSeries::from(all.clone())[..], all);
+        assert_eq!(SampleSeries::from(samples(MOST + 1)).len(), MOST_SAMPLES / 2 + 1);
     }
 
     #[test]
     fn a_week_of_samples_is_evenly_merged_and_keeps_the_worst() {
         let all = samples(600_000);
-        let kept = Samples::from(all.clone());
+        let kept = SampleSeries::from(all.clone());
         assert!((MOST_SAMPLES / 2..=MOST_SAMPLES).contains(&kept.len()), "{}", kept.len());
         let (end, last) = (kept.last().unwrap(), all.last().unwrap());
         assert_eq!((end.at_s, end.bytes_written), (last.at_s, last.bytes_written));
@@ -118,12 +118,12 @@ mod tests {
     #[test]
     fn samples_of_two_phases_are_never_merged() {
         let pause = MOST - 9..MOST;
-        let phase = |number| if pause.contains(&number) { Phase::Pause } else { Phase::Main };
-        let all = (1..).zip(samples(30_000)).map(|(number, s)| Sample { phase: phase(number), ..s });
-        let all: Vec<Sample> = all.collect();
-        let kept: Samples = all.iter().cloned().collect();
-        let ends = |rows: &[Sample]| {
-            let last = rows.iter().rposition(|row| row.phase == Phase::Pause).unwrap();
+        let phase = |number| if pause.contains(&number) { RunPhase::Pause } else { RunPhase::Main };
+        let all = (1..).zip(samples(30_000)).map(|(number, s)| SustainSample { phase: phase(number), ..s });
+        let all: Vec<SustainSample> = all.collect();
+        let kept: SampleSeries = all.iter().cloned().collect();
+        let ends = |rows: &[SustainSample]| {
+            let last = rows.iter().rposition(|row| row.phase == RunPhase::Pause).unwrap();
             (rows[last].at_s, rows[last].bytes_written)
         };
         assert_eq!(ends(&kept), ends(&all));
@@ -133,10 +133,10 @@ mod tests {
     #[test]
     fn long_documents_of_earlier_versions_are_read_bounded() {
         let text = serde_json::to_string(&samples(30_000)).unwrap();
-        let read: Samples = serde_json::from_str(&text).unwrap();
-        assert_eq!(read.len(), Samples::from(samples(30_000)).len());
+        let read: SampleSeries = serde_json::from_str(&text).unwrap();
+        assert_eq!(read.len(), SampleSeries::from(samples(30_000)).len());
         assert!(read.len() < MOST_SAMPLES);
-        let again: Samples = serde_json::from_str(&serde_json::to_string(&read).unwrap()).unwrap();
+        let again: SampleSeries = serde_json::from_str(&serde_json::to_string(&read).unwrap()).unwrap();
         assert_eq!(again, read);
     }
 }

@@ -4,8 +4,8 @@
 use super::{READER_LIMITS, Verdict};
 use crate::capacity::fit::known_cards;
 use crate::capacity::printed_size;
-use crate::finding::{Finding, Weight};
-use crate::units::{BinarySize, GIB, MIB, Size};
+use crate::finding::{Finding, FindingWeight};
+use crate::units::{BinarySize, DecimalSize, GIB, MIB};
 use crate::worded;
 use serde::{Deserialize, Serialize};
 
@@ -120,8 +120,8 @@ impl CapacityCause {
 
     /// The conclusion in a sentence.
     pub fn finding(self, stated: &StatedSizes) -> Finding {
-        let shown = Size(stated.host_bytes.unwrap_or_default());
-        let card = |bytes| Size(bytes).to_string();
+        let shown = DecimalSize(stated.host_bytes.unwrap_or_default());
+        let card = |bytes| DecimalSize(bytes).to_string();
         let (text, advice) = match self {
             CapacityCause::AddressLimit { limit_bytes } => (
                 format!(
@@ -160,7 +160,7 @@ impl CapacityCause {
                 "Discard it; only a recovery lab may get data from it.",
             ),
         };
-        let weight = if self.verdict().is_bad() { Weight::Bad } else { Weight::Hint };
+        let weight = if self.verdict().is_bad() { FindingWeight::Bad } else { FindingWeight::Hint };
         let finding = Finding::new("capacity-cause", weight, Self::CONFIDENCE, text);
         stated.rows().fold(finding, |finding, (what, bytes)| finding.because(what, bytes)).advise(advice)
     }
@@ -168,7 +168,7 @@ impl CapacityCause {
 
 /// A limit of addresses, which is a power of two.
 fn limit(bytes: u64) -> String {
-    if bytes.is_multiple_of(GIB) { BinarySize(bytes).to_string() } else { Size(bytes).to_string() }
+    if bytes.is_multiple_of(GIB) { BinarySize(bytes).to_string() } else { DecimalSize(bytes).to_string() }
 }
 
 impl StatedSizes {
@@ -191,10 +191,12 @@ impl StatedSizes {
         if self.printed_bytes.is_some_and(fits) {
             return None;
         }
-        let text =
-            format!("{} is a size that controllers show which no longer find their flash.", Size(bytes));
+        let text = format!(
+            "{} is a size that controllers show which no longer find their flash.",
+            DecimalSize(bytes)
+        );
         Some(
-            Finding::new("controller-size", Weight::Hint, 0.7, text)
+            Finding::new("controller-size", FindingWeight::Hint, 0.7, text)
                 .because("announced", bytes)
                 .advise("Give the printed size with --label: a larger card is dead."),
         )
@@ -291,14 +293,14 @@ fn drops_bits(card_bytes: u64, shown: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verify::{Method, Verification};
+    use crate::verify::{TestMethod, Verification};
 
     const GB_64: u64 = 63_864_569_856;
     const GB_128: u64 = 127_865_454_592;
 
     fn found(verdict: Verdict, usable: u64, fails_beyond: bool) -> Verification {
         Verification {
-            method: Method::Quick,
+            method: TestMethod::Quick,
             verdict,
             usable_bytes: Some(usable),
             fails_beyond,

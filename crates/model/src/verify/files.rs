@@ -45,7 +45,7 @@ impl SectorCounts {
 
 /// How fast bytes went one way.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Pace {
+pub struct TransferPace {
     /// Bytes moved.
     pub bytes: u64,
     /// Seconds of the target's clock, storing what was accepted included.
@@ -85,9 +85,9 @@ pub struct FileResult {
     /// What was read.
     pub sectors: SectorCounts,
     /// Writing it, where this run did.
-    pub write: Option<Pace>,
+    pub write: Option<TransferPace>,
     /// Reading it.
-    pub read: Option<Pace>,
+    pub read: Option<TransferPace>,
     /// What is odd about it: shorter than it should be, another file's content, not readable.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub remark: Option<String>,
@@ -117,9 +117,9 @@ pub struct FilesReport {
     /// The first one that was not as written.
     pub first_error: Option<FirstError>,
     /// Writing, over all files.
-    pub write: Option<Pace>,
+    pub write: Option<TransferPace>,
     /// Reading, over all files.
-    pub read: Option<Pace>,
+    pub read: Option<TransferPace>,
     /// The files in order of their numbers.
     pub files: Vec<FileResult>,
     /// Numbers below the highest of which there is no file, as ranges from, to.

@@ -9,12 +9,12 @@ mod report;
 
 pub use cause::{CapacityCause, SizeSource, StatedSizes};
 pub use error_pattern::{ErrorPattern, READER_ERRORS, ReaderFault, TOLERATED_PER_MILLION, at_rate};
-pub use files::{FileResult, FilesReport, FirstError, Pace, SectorCounts};
+pub use files::{FileResult, FilesReport, FirstError, SectorCounts, TransferPace};
 pub use io_error::{IoCounts, IoError, SectorFound, list_failed};
 pub use map::{MapCell, MapSpeed, SlowestSecond, SpeedMap, cell_bytes};
-pub use report::{Disproof, Method, Share, Verification, VerifyReport};
+pub use report::{AddressDisproof, ExcludedShare, TestMethod, Verification, VerifyReport};
 
-use crate::finding::{Finding, Weight};
+use crate::finding::{Finding, FindingWeight};
 use crate::report::ExitStatus;
 use crate::worded;
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ pub const ANSWERS_DIFFER: f64 = 0.9;
 pub fn answers_change(passing_sectors: u64) -> Option<Finding> {
     (passing_sectors > 0).then(|| {
         let text = "The card answered differently at the next try.";
-        Finding::new("answers-change", Weight::Hint, ANSWERS_DIFFER, text)
+        Finding::new("answers-change", FindingWeight::Hint, ANSWERS_DIFFER, text)
             .because("sectors bad in one reading only", passing_sectors)
             .advise("Clean the contacts and try another reader.")
     })

@@ -1,13 +1,13 @@
 //! The document of `verify`. Sizes in bytes, times in seconds of the target's clock.
 
 use super::{CapacityCause, FilesReport, SURE, SectorFound, SpeedMap, StatedSizes, Verdict};
-use crate::report::{Body, ExitStatus, Moved, Report};
+use crate::report::{ExitStatus, IoTotals, Report, ReportBody};
 use serde::{Deserialize, Serialize};
 
 /// How the card was looked at.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Method {
+pub enum TestMethod {
     /// Samples and one long run, seconds to minutes.
     #[default]
     Quick,
@@ -19,7 +19,7 @@ pub enum Method {
 
 /// An address that disproves the card.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Disproof {
+pub struct AddressDisproof {
     /// Byte address.
     pub address: u64,
     /// What was written there: `stamp of address 4096, write 2`.
@@ -33,7 +33,7 @@ pub struct Disproof {
 
 /// A share that a sampled test can exclude.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Share {
+pub struct ExcludedShare {
     /// Independent places that were looked at.
     pub samples: u64,
     /// How many of them were bad.
@@ -46,7 +46,7 @@ pub struct Share {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Verification {
     /// How it was looked at.
-    pub method: Method,
+    pub method: TestMethod,
     /// The answer.
     pub verdict: Verdict,
     /// What the card, or for files its free space, announces.
@@ -60,7 +60,7 @@ pub struct Verification {
     pub proven_bytes: u64,
     /// Bytes moved, and the time it took.
     #[serde(flatten)]
-    pub moved: Moved,
+    pub moved: IoTotals,
     /// 0 to 1.
     pub confidence: f64,
     /// Why there is no conclusion, as the end of a sentence; `None` where there is one.
@@ -68,7 +68,7 @@ pub struct Verification {
     pub reason: Option<String>,
     /// What a sampled test excludes.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub share: Option<Share>,
+    pub share: Option<ExcludedShare>,
     /// Period in which addresses repeat, where they do; of a dead address line the distance of the two addresses that
     /// share a place.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -93,7 +93,7 @@ pub struct Verification {
     pub stated: Option<StatedSizes>,
     /// Addresses that disprove the card, with what was expected and found.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub disproofs: Vec<Disproof>,
+    pub disproofs: Vec<AddressDisproof>,
     /// The files, where it was looked at by files.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub files: Option<FilesReport>,
@@ -111,7 +111,7 @@ impl Verification {
     pub fn sureness(&self) -> u8 {
         match self.verdict {
             Verdict::Inconclusive => 0,
-            Verdict::Genuine if self.method != Method::Full => 1,
+            Verdict::Genuine if self.method != TestMethod::Full => 1,
             _ => 2,
         }
     }
@@ -121,7 +121,7 @@ impl Verification {
     /// The cause that explains this result, if one does.
     pub fn capacity_cause(&self, stated: &StatedSizes) -> Option<CapacityCause> {
         // Files do not show the addresses of the card.
-        let by_address = self.method != Method::Files;
+        let by_address = self.method != TestMethod::Files;
         stated.lost_flash().or_else(|| match self.verdict {
             Verdict::Genuine | Verdict::Inconclusive => stated.cut(),
             Verdict::Damaged | Verdict::ReaderSuspect if by_address && self.fails_beyond => {
@@ -139,7 +139,7 @@ impl Verification {
     /// Bytes of the card as far as its reader does not invent them. Of files the places on the card are unknown.
     pub fn card_bytes(&self) -> Option<u64> {
         match self.method {
-            Method::Files => None,
+            TestMethod::Files => None,
             _ if self.fails_beyond && self.cause.is_some() => self.usable_bytes,
             _ => Some(self.announced_bytes),
         }
@@ -147,7 +147,7 @@ impl Verification {
 
     /// Changes the verdict where I/Os that failed say more than what the card kept; true where it did.
     pub fn weigh_errors(&mut self) -> bool {
-        let unread = |disproof: &Disproof| disproof.found == SectorFound::Error;
+        let unread = |disproof: &AddressDisproof| disproof.found == SectorFound::Error;
         let unread = !self.disproofs.is_empty() && self.disproofs.iter().all(unread);
         let (before, pattern) = (self.verdict, self.moved.error_pattern(self.card_bytes()));
         (self.verdict, self.confidence) = before.with_errors(self.confidence, pattern, unread);
@@ -167,7 +167,7 @@ impl Verification {
     }
 }
 
-impl Body for Verification {
+impl ReportBody for Verification {
     /// A card that passed its test and did not keep what was restored after it is damaged.
     fn restored_without(&mut self, lost: u64) {
         if self.verdict == Verdict::Genuine && lost > 0 {
@@ -195,7 +195,7 @@ impl Body for Verification {
         self.verdict.exit_status(self.confidence)
     }
 
-    fn moved(&mut self) -> Option<&mut Moved> {
+    fn moved(&mut self) -> Option<&mut IoTotals> {
         Some(&mut self.moved)
     }
 }
@@ -203,7 +203,7 @@ impl Body for Verification {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::{Finding, Weight};
+    use crate::finding::{Finding, FindingWeight};
 
     #[test]
     fn a_clean_verdict_is_taken_back_with_its_findings_and_an_accusation_stays() {
@@ -211,7 +211,7 @@ mod tests {
             let mut report = VerifyReport::default();
             (report.body.verdict, report.body.confidence) = (verdict, 0.99);
             (report.body.usable_bytes, report.body.proven_bytes) = (Some(4096), 4096);
-            let finding = |claim: &str| Finding::new(claim, Weight::Note, 0.99, "All of it is there.");
+            let finding = |claim: &str| Finding::new(claim, FindingWeight::Note, 0.99, "All of it is there.");
             report.header.findings = ["capacity", "bound", "cache"].map(finding).to_vec();
             report.withdraw_verdict("an error ended the test");
             assert_eq!((report.body.verdict, report.body.proven_bytes), (left, 4096));
@@ -228,9 +228,9 @@ mod tests {
             SectorFound::Foreign { address: 512, salt: 7 },
             SectorFound::Constant { byte: 0xff },
         ] {
-            let proof = Disproof { address: 4096, expected: "stamp".into(), found, seen: 2 };
+            let proof = AddressDisproof { address: 4096, expected: "stamp".into(), found, seen: 2 };
             let json = serde_json::to_string(&proof).unwrap();
-            assert_eq!(serde_json::from_str::<Disproof>(&json).unwrap(), proof, "{json}");
+            assert_eq!(serde_json::from_str::<AddressDisproof>(&json).unwrap(), proof, "{json}");
         }
     }
 }

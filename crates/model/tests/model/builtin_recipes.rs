@@ -1,9 +1,10 @@
 //! The recipes that come with the program say what the published methods say.
 
 use cardscope_model::recipe::{
-    Aggregate, Data, Flush, Path, RECIPES, RandomDraw, Recipe, Sharing, Span, Test, parse,
+    FlushMode, KernelPath, LoopAggregate, RECIPES, RandomDraw, Recipe, RecipeTest, SpanSharing, TestSpan,
+    WriteData, parse,
 };
-use cardscope_model::test_name::Op;
+use cardscope_model::test_name::TestOp;
 use rstest::rstest;
 
 const GIB: f64 = (1u64 << 30) as f64;
@@ -20,7 +21,7 @@ fn names(recipe: &Recipe) -> Vec<String> {
     recipe.tests.iter().map(|t| t.name.to_string()).collect()
 }
 
-fn test_of<'a>(recipe: &'a Recipe, key: &str) -> &'a Test {
+fn test_of<'a>(recipe: &'a Recipe, key: &str) -> &'a RecipeTest {
     recipe.tests.iter().find(|t| t.key() == key).unwrap_or_else(|| panic!("{key}"))
 }
 
@@ -76,8 +77,11 @@ fn crystaldiskmark_3_reads_then_writes_each_pattern_and_keeps_the_best_of_five_a
         ]
     );
     for test in &cdm3.tests {
-        assert_eq!((test.loops, test.discard_loops, test.aggregate), (5, 1, Aggregate::Max));
-        assert_eq!((test.random, test.flush, test.data), (RandomDraw::Uniform, Flush::Timed, Data::Random));
+        assert_eq!((test.loops, test.discard_loops, test.aggregate), (5, 1, LoopAggregate::Max));
+        assert_eq!(
+            (test.random, test.flush, test.data),
+            (RandomDraw::Uniform, FlushMode::Timed, WriteData::Random)
+        );
         assert_eq!(test.limit.whole_passes, test.name.to_string().starts_with("SEQ"));
     }
     // A slow card needs one pass of 1000 MiB for each of the six runs, read and write.
@@ -103,18 +107,18 @@ fn crystaldiskmark_8_reads_everything_rests_and_then_writes_everything(
     assert_eq!((names(&cdm), cdm.area), (expected, 1 << 30));
     for test in &cdm.tests {
         assert_eq!((test.limit.seconds, test.limit.passes, test.rest_s), (Some(seconds), None, rest));
-        assert_eq!((test.loops, test.discard_loops, test.aggregate), (5, 1, Aggregate::Max));
+        assert_eq!((test.loops, test.discard_loops, test.aggregate), (5, 1, LoopAggregate::Max));
         assert_eq!(
             (test.flush, test.random, test.sharing),
-            (Flush::None, RandomDraw::Uniform, Sharing::Same)
+            (FlushMode::None, RandomDraw::Uniform, SpanSharing::Same)
         );
     }
 }
 
 #[test]
 fn the_mixed_profile_ends_with_seventy_percent_reads() {
-    let ops: Vec<Op> = recipe("cdm8-default-mix").tests.iter().map(|t| t.name.op).collect();
-    assert_eq!(ops, [[Op::Read; 4], [Op::Write; 4], [Op::Mix(70); 4]].concat());
+    let ops: Vec<TestOp> = recipe("cdm8-default-mix").tests.iter().map(|t| t.name.op).collect();
+    assert_eq!(ops, [[TestOp::Read; 4], [TestOp::Write; 4], [TestOp::Mix(70); 4]].concat());
 }
 
 #[test]
@@ -122,8 +126,8 @@ fn kdiskmark_ends_a_loop_by_size_or_by_time_whichever_is_first() {
     let kdm = recipe("kdiskmark");
     let test = test_of(&kdm, "RND4K Q32T1 write");
     assert_eq!((test.limit.passes, test.limit.seconds), (Some(1), Some(5.0)));
-    assert_eq!((test.loops, test.discard_loops, test.aggregate), (5, 0, Aggregate::Mean));
-    assert!(test.drop_caches && test.flush == Flush::Timed && test.rest_s == 5.0);
+    assert_eq!((test.loops, test.discard_loops, test.aggregate), (5, 0, LoopAggregate::Mean));
+    assert!(test.drop_caches && test.flush == FlushMode::Timed && test.rest_s == 5.0);
     // Five loops of 1 GiB on a fast card; five times 5 s on one of 20 MB/s.
     assert_eq!(moved(&kdm, "SEQ1M Q8T1 read"), 5.0 * GIB);
     let mut alone = kdm.clone();
@@ -156,7 +160,7 @@ fn cdm_fio_moves_five_times_the_size_with_each_job_and_forty_gib_with_eight_jobs
         assert_eq!(moved(&cdm_fio, &test.key()), gib * GIB, "{}", test.key());
         assert_eq!(
             (test.aggregate, test.flush, test.random),
-            (Aggregate::Total, Flush::None, RandomDraw::Permutation)
+            (LoopAggregate::Total, FlushMode::None, RandomDraw::Permutation)
         );
         assert_eq!(test.limit.seconds, None);
     }
@@ -195,10 +199,13 @@ fn the_large_blocks_of_cdm_fio_follow_the_size() {
 fn as_ssd_has_64_slices_reads_the_whole_card_for_access_time_and_scores_no_total() {
     let as_ssd = recipe("as-ssd");
     let threads = test_of(&as_ssd, "4K-64Thrd read");
-    assert_eq!((threads.name.to_string().as_str(), threads.sharing), ("RND4K Q1T64 read", Sharing::Slices));
+    assert_eq!(
+        (threads.name.to_string().as_str(), threads.sharing),
+        ("RND4K Q1T64 read", SpanSharing::Slices)
+    );
     assert_eq!(moved(&as_ssd, "4K-64Thrd read"), GIB);
     let access = test_of(&as_ssd, "Acc.time read");
-    assert_eq!((access.span, access.size), (Span::Device, u64::MAX));
+    assert_eq!((access.span, access.size), (TestSpan::Device, u64::MAX));
     assert_eq!(as_ssd.scores.iter().map(|s| s.name.as_str()).collect::<Vec<_>>(), ["read", "write"]);
     // About 5 GB are written in a run.
     let written = as_ssd.planned(20.0, 1 << 40).bytes_written / GIB;
@@ -223,8 +230,11 @@ fn the_raspberry_pi_script_runs_hdparm_dd_and_iozone_in_its_order() {
         ]
     );
     let (hdparm, dd) = (&pi.tests[0], &pi.tests[1]);
-    assert_eq!((hdparm.span, hdparm.path, hdparm.limit.seconds), (Span::Device, Path::Buffered, Some(3.0)));
-    assert_eq!((dd.path, dd.data, dd.flush), (Path::Buffered, Data::Zero, Flush::Timed));
+    assert_eq!(
+        (hdparm.span, hdparm.path, hdparm.limit.seconds),
+        (TestSpan::Device, KernelPath::Buffered, Some(3.0))
+    );
+    assert_eq!((dd.path, dd.data, dd.flush), (KernelPath::Buffered, WriteData::Zero, FlushMode::Timed));
     assert_eq!(moved(&pi, "dd"), 50.0 * 1024.0 * 8192.0);
     assert!(steps[2..].iter().all(|step| moved(&pi, step) == 102_400.0 * 1024.0));
 }
@@ -233,7 +243,7 @@ fn the_raspberry_pi_script_runs_hdparm_dd_and_iozone_in_its_order() {
 fn the_pi_cluster_script_prints_six_of_its_twelve_steps() {
     let pi = recipe("geerling-2024");
     assert_eq!(pi.tests.len(), 12);
-    let printed: Vec<String> = pi.tests.iter().filter(|t| t.prints.is_some()).map(Test::key).collect();
+    let printed: Vec<String> = pi.tests.iter().filter(|t| t.prints.is_some()).map(RecipeTest::key).collect();
     assert_eq!(
         printed,
         [
@@ -245,7 +255,11 @@ fn the_pi_cluster_script_prints_six_of_its_twelve_steps() {
             "1024k random write",
         ]
     );
-    assert!(pi.tests.iter().all(|t| t.flush == Flush::Timed && t.path == Path::Direct && t.size == 1 << 30));
+    assert!(
+        pi.tests
+            .iter()
+            .all(|t| t.flush == FlushMode::Timed && t.path == KernelPath::Direct && t.size == 1 << 30)
+    );
 }
 
 #[test]
@@ -256,7 +270,7 @@ fn pibenchmarks_trims_first_and_writes_545_mb_with_dd() {
     assert_eq!(test_of(&pi, "FIO 4k random write").name.to_string(), "RND4K Q64T1 write");
     assert_eq!(moved(&pi, "FIO 4k random read"), 80.0 * 1_048_576.0);
     let cached = test_of(&pi, "HDParm Cached Disk Read");
-    assert_eq!((cached.size, cached.span, cached.limit.passes), (2 << 20, Span::Device, None));
+    assert_eq!((cached.size, cached.span, cached.limit.passes), (2 << 20, TestSpan::Device, None));
     let weights: Vec<f64> = pi.scores[0].terms.iter().map(|t| t.weight).collect();
     assert_eq!(weights, [1024.0, 4.0, 10.0, 1.0, 1.0, 4.0, 10.0]);
 }
@@ -281,15 +295,18 @@ fn agnostics_tries_three_times_for_10000_kib_500_and_1500() {
 #[test]
 fn the_dd_sweep_doubles_from_4_kib_to_4_mib_and_writes_a_gib_each() {
     let sweep = recipe("dd-sweep");
-    let steps: Vec<&Test> = sweep.tests.iter().filter(|t| t.step.is_none()).collect();
+    let steps: Vec<&RecipeTest> = sweep.tests.iter().filter(|t| t.step.is_none()).collect();
     let blocks: Vec<u64> = steps.iter().map(|t| t.name.pattern.block).collect();
     assert_eq!(blocks, (12..=22).map(|bits| 1u64 << bits).collect::<Vec<_>>());
     for test in steps {
-        assert_eq!((test.path, test.name.op, test.name.pattern.queue), (Path::Direct, Op::Write, 1));
+        assert_eq!(
+            (test.path, test.name.op, test.name.pattern.queue),
+            (KernelPath::Direct, TestOp::Write, 1)
+        );
         assert_eq!(moved(&sweep, &test.key()), GIB);
     }
     assert_eq!(test_of(&sweep, "Seq. write, ext4").filesystem.as_deref(), Some("ext4"));
-    assert_eq!(test_of(&sweep, "Seq. write, cache").path, Path::Buffered);
+    assert_eq!(test_of(&sweep, "Seq. write, cache").path, KernelPath::Buffered);
 }
 
 #[test]

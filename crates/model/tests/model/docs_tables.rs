@@ -1,13 +1,15 @@
 //! Tables of recipes, jobs and hosts in the book. `UPDATE_DOCS=1 cargo test -p cardscope-model` writes a new file's row.
 
 use cardscope_model::host::{self, HOSTS, Host};
-use cardscope_model::job::{self, Demand, JOBS, Job};
-use cardscope_model::recipe::{Aggregate, Flush, Prints, Quantity, RECIPES, Recipe, Test, parse};
-use cardscope_model::units::Size;
+use cardscope_model::job::{self, JOBS, Job, JobDemand};
+use cardscope_model::recipe::{
+    FlushMode, LoopAggregate, PrintedQuantity, RECIPES, Recipe, RecipeTest, ToolFormat, parse,
+};
+use cardscope_model::units::DecimalSize;
 use cardscope_testkit::written_docs::{Column, compare, table};
 
 /// The words of the tests, each once, in order; `–` where there are none.
-fn distinct(tests: &[Test], words: impl Fn(&Test) -> Option<String>) -> String {
+fn distinct(tests: &[RecipeTest], words: impl Fn(&RecipeTest) -> Option<String>) -> String {
     let mut all: Vec<String> = Vec::new();
     for words in tests.iter().filter_map(words) {
         if !all.contains(&words) {
@@ -17,7 +19,7 @@ fn distinct(tests: &[Test], words: impl Fn(&Test) -> Option<String>) -> String {
     if all.is_empty() { "–".to_owned() } else { all.join("; ") }
 }
 
-fn loops(test: &Test) -> String {
+fn loops(test: &RecipeTest) -> String {
     if let Some(until) = test.until {
         return format!("until ±{} %", until.ci95_percent);
     }
@@ -27,27 +29,27 @@ fn loops(test: &Test) -> String {
     };
     let value = match test.aggregate {
         _ if test.loops == 1 => "",
-        Aggregate::Max => " → best",
-        Aggregate::Mean => " → mean",
-        Aggregate::Total => " → all bytes / all time",
-        Aggregate::Median => " → median",
+        LoopAggregate::Max => " → best",
+        LoopAggregate::Mean => " → mean",
+        LoopAggregate::Total => " → all bytes / all time",
+        LoopAggregate::Median => " → median",
     };
     format!("{discarded}{}{value}", test.loops)
 }
 
-fn flush(test: &Test) -> &'static str {
+fn flush(test: &RecipeTest) -> &'static str {
     match test.flush {
-        Flush::None => "none",
-        Flush::Timed => "timed",
-        Flush::Untimed => "untimed",
+        FlushMode::None => "none",
+        FlushMode::Timed => "timed",
+        FlushMode::Untimed => "untimed",
     }
 }
 
 /// The printed unit, and the true one where it is another.
-fn printed(prints: &Prints) -> String {
+fn printed(prints: &ToolFormat) -> String {
     let bytes = match prints.quantity {
-        Quantity::BytesPerS => prints.divide,
-        Quantity::Iops | Quantity::LatencyS => return prints.unit.clone(),
+        PrintedQuantity::BytesPerS => prints.divide,
+        PrintedQuantity::Iops | PrintedQuantity::LatencyS => return prints.unit.clone(),
     };
     let unit = [(1e6, "MB/s"), (1_048_576.0, "MiB/s"), (1024.0, "KiB/s"), (1e3, "kB/s")];
     let named = unit.iter().find(|(factor, _)| *factor == bytes).map(|(_, name)| (*name).to_owned());
@@ -61,7 +63,11 @@ fn cost(recipe: &Recipe) -> String {
         seconds if seconds < 120.0 => format!("{seconds:.0} s"),
         seconds => format!("{:.0} min", seconds / 60.0),
     };
-    format!("{time}, writes {}, reads {}", Size(estimate.bytes_written), Size(estimate.bytes_read))
+    format!(
+        "{time}, writes {}, reads {}",
+        DecimalSize(estimate.bytes_written),
+        DecimalSize(estimate.bytes_read)
+    )
 }
 
 #[test]
@@ -86,7 +92,7 @@ fn recipes_are_listed() {
     compare("recipes", "recipes", &table);
 }
 
-fn demand(demand: &Demand) -> String {
+fn demand(demand: &JobDemand) -> String {
     let (name, unit) = demand.figure.words();
     let limit = |word, value: Option<f64>| value.map(|value| format!("{name} {word} {} {unit}", value));
     limit("at least", demand.least).or(limit("at most", demand.most)).unwrap_or_default()

@@ -4,10 +4,10 @@
 //! The collection is not part of the repository. It is looked for beside the folder that `CARDSCOPE_DATA` names
 //! (default `../shared/data` from the repository's root); where it is absent, the tests say so and pass.
 
-use cardscope_model::finding::Weight;
+use cardscope_model::finding::FindingWeight;
 use cardscope_model::identity::{HexRegisters, Identity, from_hex};
 use cardscope_sd::bus::MmcBus;
-use cardscope_sd::registers::{Crc, HexFault, RegisterError};
+use cardscope_sd::registers::{CrcStatus, HexFault, RegisterError};
 use std::path::PathBuf;
 
 /// One row: label, CID, CSD, SCR, SSR, capacity; empty texts where nothing was published.
@@ -107,8 +107,8 @@ fn no_register_of_the_collection_has_a_wrong_crc() {
         for crc in
             [identity.cid.as_ref().map(|r| r.crc), identity.csd.as_ref().map(|r| r.crc)].into_iter().flatten()
         {
-            assert_ne!(crc, Crc::Mismatch, "{}", row.label);
-            right += usize::from(crc == Crc::Ok);
+            assert_ne!(crc, CrcStatus::Mismatch, "{}", row.label);
+            right += usize::from(crc == CrcStatus::Ok);
         }
     }
     assert!(right >= 40, "only {right} registers carry their CRC");
@@ -126,8 +126,8 @@ fn retail_cards_get_no_strong_hint() {
     let Some(cards) = cards() else { return };
     for (row, identity) in &cards {
         for finding in &identity.findings {
-            assert!(finding.weight < Weight::Bad, "{}: {}", row.label, finding.verdict);
-            let strong = finding.weight == Weight::Hint && finding.confidence > 0.7;
+            assert!(finding.weight < FindingWeight::Bad, "{}: {}", row.label, finding.verdict);
+            let strong = finding.weight == FindingWeight::Hint && finding.confidence > 0.7;
             assert!(!strong, "{}: {}", row.label, finding.verdict);
         }
     }
@@ -152,7 +152,7 @@ fn the_cards_of_seed_002_have_the_capacities_of_their_formula() {
             HexRegisters { cid: Some(&fields[1]), csd: Some(&fields[2]), ..HexRegisters::default() };
         let identity = from_hex(registers).unwrap();
         assert_eq!(identity.capacity_bytes, fields[3].parse().ok(), "{}", fields[0]);
-        assert_eq!(identity.cid.map(|cid| cid.crc), Some(Crc::Ok), "{}", fields[0]);
+        assert_eq!(identity.cid.map(|cid| cid.crc), Some(CrcStatus::Ok), "{}", fields[0]);
     }
 }
 
@@ -194,7 +194,7 @@ fn the_decoded_fields_published_with_fifteen_cards_agree() {
             "{}",
             f[0]
         );
-        assert_eq!((cid.crc, identity.csd.unwrap().crc), (Crc::Ok, Crc::Ok), "{}", f[0]);
+        assert_eq!((cid.crc, identity.csd.unwrap().crc), (CrcStatus::Ok, CrcStatus::Ok), "{}", f[0]);
         assert_eq!(scr.version.map(|v| v[..2].to_owned()).as_deref(), Some(&f[14][..2]), "{}", f[0]);
     }
 }

@@ -1,7 +1,7 @@
 //! The numbers of a chart as comma-separated values, for a reader who wants to draw them anew. Bars have theirs in the page.
 
-use super::{Addresses, Chart, Flash, Kind, Lines};
-use cardscope_model::card_map::plot::{Axis, Series};
+use super::{AddressChart, Chart, ChartKind, FlashChart, LineChart};
+use cardscope_model::card_map::plot::{PlotAxis, PlotSeries};
 
 /// Digits that are kept: more than any measurement here has.
 const DIGITS: usize = 5;
@@ -10,21 +10,22 @@ impl Chart {
     /// Its numbers, a head first; `None` for bars and where there is nothing.
     pub(crate) fn csv(&self) -> Option<String> {
         let rows = match &self.kind {
-            Kind::Bars(_) => return None,
-            Kind::Lines(lines) => of_lines(lines),
-            Kind::Addresses(addresses) => of_addresses(addresses),
-            Kind::Flash(flash) => of_flash(flash),
+            ChartKind::Bars(_) => return None,
+            ChartKind::Lines(lines) => of_lines(lines),
+            ChartKind::Addresses(addresses) => of_addresses(addresses),
+            ChartKind::Flash(flash) => of_flash(flash),
         };
         (rows.len() > 1).then(|| rows.join("\n"))
     }
 }
 
-fn of_lines(lines: &Lines) -> Vec<String> {
-    let head = |axis: &Axis| text(&format!("{} {}", axis.label, axis.unit));
+fn of_lines(lines: &LineChart) -> Vec<String> {
+    let head = |axis: &PlotAxis| text(&format!("{} {}", axis.label, axis.unit));
     let mut rows = vec![format!("series,{},{}", head(&lines.plot.x), head(&lines.plot.y))];
     let point = |name: &str, x: f64, y: f64| format!("{},{},{}", text(name), number(x), number(y));
-    let of =
-        |series: &Series| series.points.iter().map(|(x, y)| point(&series.name, *x, *y)).collect::<Vec<_>>();
+    let of = |series: &PlotSeries| {
+        series.points.iter().map(|(x, y)| point(&series.name, *x, *y)).collect::<Vec<_>>()
+    };
     rows.extend(lines.plot.series.iter().flat_map(of));
     let band = [("slowest run", 0), ("fastest run", 1)];
     rows.extend(band.into_iter().flat_map(|(name, end)| {
@@ -34,7 +35,7 @@ fn of_lines(lines: &Lines) -> Vec<String> {
     rows
 }
 
-fn of_addresses(map: &Addresses) -> Vec<String> {
+fn of_addresses(map: &AddressChart) -> Vec<String> {
     let names = map.strips.iter().map(|strip| format!(",{} MB/s", text(&strip.name)));
     let lost = if map.lost.is_empty() { "" } else { ",share lost" };
     let columns =
@@ -50,7 +51,7 @@ fn of_addresses(map: &Addresses) -> Vec<String> {
     [format!("byte{}{lost}", names.collect::<String>())].into_iter().chain((0..columns).map(row)).collect()
 }
 
-fn of_flash(flash: &Flash) -> Vec<String> {
+fn of_flash(flash: &FlashChart) -> Vec<String> {
     let open = |blocks: Option<(u32, bool)>| blocks.map(|(n, _)| u64::from(n));
     let all = [
         ("page bytes", flash.page_bytes),
@@ -86,13 +87,16 @@ pub(crate) fn number(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::card_map::plot::{Plot, Scale};
+    use cardscope_model::card_map::plot::{AxisScale, Plot};
 
     #[test]
     fn a_curve_is_a_row_a_point_and_a_strange_name_is_a_text() {
-        let plot =
-            Plot::new("t", Axis::new("time", "s", Scale::Linear), Axis::new("speed", "MB/s", Scale::Linear))
-                .line("=a\"b", [(0.5, 123_456.7), (1.0, f64::NAN)]);
+        let plot = Plot::new(
+            "t",
+            PlotAxis::new("time", "s", AxisScale::Linear),
+            PlotAxis::new("speed", "MB/s", AxisScale::Linear),
+        )
+        .line("=a\"b", [(0.5, 123_456.7), (1.0, f64::NAN)]);
         insta::assert_snapshot!(Chart::from(&plot).csv().unwrap(), @r#"
         series,"time s","speed MB/s"
         "'=a""b",0.5,123457

@@ -1,13 +1,13 @@
 //! What is inside a card: speed by size of an I/O, pages and blocks, speed over the addresses.
 
-use super::{Addresses, Caption, Chart, Flash, Kind, MB_S, Strip};
+use super::{AddressChart, AddressStrip, Chart, ChartCaption, ChartKind, FlashChart, MB_S};
 use crate::figure::condition_line;
 use crate::figure::percent;
-use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
+use cardscope_model::card_map::plot::{AxisScale, Plot, PlotAxis, PlotSeries};
 use cardscope_model::card_map::property::Property;
 use cardscope_model::card_map::{MapReport, SizePoint};
 use cardscope_model::condition::Condition;
-use cardscope_model::units::Size;
+use cardscope_model::units::DecimalSize;
 use cardscope_model::units::three_digits as speed;
 use cardscope_model::verify::{MapCell, SpeedMap};
 
@@ -20,7 +20,7 @@ pub const TERMINAL: usize = 72;
 /// Speed by size of an I/O; `None` where no sizes were tried.
 pub fn by_size(map: &MapReport) -> Option<Chart> {
     let curves = &map.body.measured.curves;
-    let series = |name: &str, points: &[SizePoint]| Series {
+    let series = |name: &str, points: &[SizePoint]| PlotSeries {
         name: name.to_owned(),
         points: points.iter().map(|p| (p.bytes as f64, p.mb_s)).collect(),
     };
@@ -30,14 +30,18 @@ pub fn by_size(map: &MapReport) -> Option<Chart> {
         series("write in order", &curves.sequential_write),
         series("write at random", &curves.random_write),
     ];
-    let series: Vec<Series> = all.into_iter().filter(|s| s.points.len() > 1).collect();
+    let series: Vec<PlotSeries> = all.into_iter().filter(|s| s.points.len() > 1).collect();
     let marks = map.body.measured.page_bytes.value.map(|bytes| (bytes as f64, "page".to_owned()));
-    let caption =
-        Caption::new(MB_S, "1 map", "no interval: each size once", condition_line(&map.header.condition));
+    let caption = ChartCaption::new(
+        MB_S,
+        "1 map",
+        "no interval: each size once",
+        condition_line(&map.header.condition),
+    );
     let plot = Plot {
         title: "Speed by size of an I/O".into(),
-        x: Axis::new("size of an I/O", "bytes", Scale::Log2),
-        y: Axis::new("speed", "MB/s", Scale::Log10),
+        x: PlotAxis::new("size of an I/O", "bytes", AxisScale::Log2),
+        y: PlotAxis::new("speed", "MB/s", AxisScale::Log10),
         series,
         marks: marks.into_iter().collect(),
     };
@@ -52,7 +56,7 @@ pub fn flash(map: &MapReport) -> Option<Chart> {
         (None, Some(n)) => Some((n, true)),
         _ => None,
     };
-    let flash = Flash {
+    let flash = FlashChart {
         page_bytes: measured.page_bytes.value,
         erase_block_bytes: measured.erase_block_bytes.value,
         open_in_order: open(&measured.open_blocks.linear),
@@ -64,15 +68,15 @@ pub fn flash(map: &MapReport) -> Option<Chart> {
     let sure = sure.into_iter().flatten().reduce(f64::min);
     let sure = sure
         .map_or("no interval".to_owned(), |sure| format!("page and block at least {} sure", percent(sure)));
-    (flash != Flash::default()).then(|| Chart {
+    (flash != FlashChart::default()).then(|| Chart {
         title: "What timing shows of the flash".into(),
-        caption: Caption::new(
+        caption: ChartCaption::new(
             "sizes in powers of 1024",
             "1 map",
             &sure,
             condition_line(&map.header.condition),
         ),
-        kind: Kind::Flash(flash),
+        kind: ChartKind::Flash(flash),
     })
 }
 
@@ -94,10 +98,10 @@ pub fn addresses(map: &SpeedMap, of: &Condition, columns: usize) -> Option<Chart
             format!("{} … {} by part, mean {} MB/s", speed(w.min_mb_s), speed(w.max_mb_s), speed(w.mean_mb_s))
         });
         let slowest = whole.and_then(|whole| whole.slowest_second).map_or_else(String::new, |second| {
-            format!(", slowest second {} MB/s at {}", speed(second.mb_s), Size(second.address))
+            format!(", slowest second {} MB/s at {}", speed(second.mb_s), DecimalSize(second.address))
         });
         if columns.iter().any(Option::is_some) {
-            strips.push(Strip { name: name.to_owned(), speeds, slowest, columns });
+            strips.push(AddressStrip { name: name.to_owned(), speeds, slowest, columns });
         }
     }
     let share = |part: &&[MapCell]| {
@@ -110,8 +114,8 @@ pub fn addresses(map: &SpeedMap, of: &Condition, columns: usize) -> Option<Chart
     let lost = if lost.iter().any(|l| *l > 0.0) { lost } else { Vec::new() };
     (!strips.is_empty() || !lost.is_empty()).then(|| Chart {
         title: "Speed over the addresses".into(),
-        caption: Caption::new(MB_S, "1 pass", "each column shows its slowest part", condition_line(of)),
-        kind: Kind::Addresses(Addresses { bytes, column_bytes, strips, lost }),
+        caption: ChartCaption::new(MB_S, "1 pass", "each column shows its slowest part", condition_line(of)),
+        kind: ChartKind::Addresses(AddressChart { bytes, column_bytes, strips, lost }),
     })
 }
 

@@ -9,8 +9,8 @@ pub mod inside;
 pub mod visit;
 
 use crate::figure::printed;
-use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
-use cardscope_model::units::Size;
+use cardscope_model::card_map::plot::{AxisScale, Plot, PlotAxis, PlotSeries};
+use cardscope_model::units::DecimalSize;
 use cardscope_model::units::three_digits as speed;
 use serde::Serialize;
 
@@ -20,14 +20,14 @@ pub struct Chart {
     /// What it shows.
     pub title: String,
     /// What a reader must know to read it.
-    pub caption: Caption,
+    pub caption: ChartCaption,
     /// What is drawn.
-    pub kind: Kind,
+    pub kind: ChartKind,
 }
 
 /// What a reader must know to read a chart. An empty part has nothing to say.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Caption {
+pub struct ChartCaption {
     /// Unit of its numbers: `MB/s (10^6 bytes a second)`.
     pub unit: String,
     /// Over how many runs.
@@ -38,10 +38,10 @@ pub struct Caption {
     pub condition: String,
 }
 
-impl Caption {
+impl ChartCaption {
     /// Unit, runs, interval and condition.
     pub fn new(unit: &str, runs: impl Into<String>, interval: &str, condition: String) -> Self {
-        Caption { unit: unit.to_owned(), runs: runs.into(), interval: interval.to_owned(), condition }
+        ChartCaption { unit: unit.to_owned(), runs: runs.into(), interval: interval.to_owned(), condition }
     }
 
     /// In one line.
@@ -54,26 +54,26 @@ impl Caption {
 /// The kinds of charts.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum ChartKind {
     /// Horizontal bars, test by test.
-    Bars(Bars),
+    Bars(BarGroups),
     /// Curves over an axis.
-    Lines(Box<Lines>),
+    Lines(Box<LineChart>),
     /// Speed over the addresses of a card.
-    Addresses(Addresses),
+    Addresses(AddressChart),
     /// Pages, erase blocks and open blocks.
-    Flash(Flash),
+    Flash(FlashChart),
 }
 
 /// Bars in groups; each group has a scale of its own, from 0 on.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Bars {
+pub struct BarGroups {
     /// Unit of the values.
     pub unit: String,
     /// Names of what has a bar in each group: cards, or runs.
     pub names: Vec<String>,
     /// The groups: tests.
-    pub groups: Vec<Group>,
+    pub groups: Vec<BarGroup>,
     /// Whether the fastest is looked for among them: a picture of many has it first, and the reader of a page sorts them himself.
     #[serde(skip)]
     pub are_rivals: bool,
@@ -91,12 +91,12 @@ pub(crate) const GIGABYTES: &str = "GB";
 /// Bytes in one of them.
 pub(crate) const GB: f64 = 1e9;
 
-impl Bars {
+impl BarGroups {
     /// A value as people write it in this unit.
     pub fn write(&self, value: f64) -> String {
         match self.unit.as_str() {
             POINTS if value.is_finite() && value.abs() < 1e6 => format!("{value:.1}"),
-            GIGABYTES if value >= 0.0 => Size((value * GB) as u64).to_string(),
+            GIGABYTES if value >= 0.0 => DecimalSize((value * GB) as u64).to_string(),
             _ => speed(value),
         }
     }
@@ -109,7 +109,7 @@ impl Bars {
 
     /// The end of a group's scale: its own, else 1, 2 or 5 times a power of ten, or steps between, beyond all that is drawn;
     /// all points of a score.
-    pub fn scale_end(&self, group: &Group) -> f64 {
+    pub fn scale_end(&self, group: &BarGroup) -> f64 {
         let ends = group.bars.iter().map(|b| b.interval.map_or(b.value, |[_, high]| high.max(b.value)));
         let runs = group.bars.iter().flat_map(|b| b.runs.iter().copied());
         let limits = group.limits.iter().map(|limit| limit.value);
@@ -127,7 +127,7 @@ impl Bars {
     }
 
     /// The scale of a group in words: `0 to 80 MB/s`.
-    pub fn scale(&self, group: &Group) -> String {
+    pub fn scale(&self, group: &BarGroup) -> String {
         let end = self.scale_end(group);
         match self.unit.as_str() {
             GIGABYTES => format!("0 to {}", self.write(end)),
@@ -138,14 +138,14 @@ impl Bars {
 
 /// The bars of one test.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Group {
+pub struct BarGroup {
     /// The test.
     pub name: String,
     /// Its bars.
-    pub bars: Vec<Bar>,
+    pub bars: Vec<ChartBar>,
     /// What its bars are held against, as lines across all of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub limits: Vec<Limit>,
+    pub limits: Vec<LimitLine>,
     /// The end of its scale where that does not follow from its bars.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end: Option<f64>,
@@ -153,7 +153,7 @@ pub struct Group {
 
 /// What bars are held against: a mark's demand, what the bus carries.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Limit {
+pub struct LimitLine {
     /// Where it lies on the scale.
     pub value: f64,
     /// Its name, with its value: `V30: 30 MB/s`.
@@ -162,7 +162,7 @@ pub struct Limit {
 
 /// One bar.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Bar {
+pub struct ChartBar {
     /// Number of its name.
     pub of: usize,
     /// Its length.
@@ -178,31 +178,31 @@ pub struct Bar {
 
 /// Curves.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Lines {
+pub struct LineChart {
     /// Axes, curves, and places worth a line across.
     pub plot: Plot,
     /// Lowest and highest of several runs at an x, behind the first curve.
     pub band: Vec<(f64, [f64; 2])>,
     /// A second axis at the right, with its curves.
-    pub second: Option<(Axis, Vec<Series>)>,
+    pub second: Option<(PlotAxis, Vec<PlotSeries>)>,
 }
 
 /// Speed over the addresses of a card.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Addresses {
+pub struct AddressChart {
     /// Bytes of the card.
     pub bytes: u64,
     /// Bytes of a column.
     pub column_bytes: u64,
     /// One strip a direction.
-    pub strips: Vec<Strip>,
+    pub strips: Vec<AddressStrip>,
     /// Share of bytes that were lost by column, 0 to 1; empty where none were.
     pub lost: Vec<f64>,
 }
 
 /// Speed in one direction.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Strip {
+pub struct AddressStrip {
     /// Direction.
     pub name: String,
     /// Least, greatest and mean speed; empty where they are unknown.
@@ -215,7 +215,7 @@ pub struct Strip {
 
 /// What a card is made of, as far as timing shows it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Flash {
+pub struct FlashChart {
     /// Bytes of a page.
     pub page_bytes: Option<u64>,
     /// Bytes of an erase block.
@@ -230,25 +230,25 @@ pub struct Flash {
 
 impl Chart {
     /// Curves under the title of their plot.
-    pub fn lines(lines: Lines, caption: Caption) -> Self {
-        Chart { title: lines.plot.title.clone(), caption, kind: Kind::Lines(Box::new(lines)) }
+    pub fn lines(lines: LineChart, caption: ChartCaption) -> Self {
+        Chart { title: lines.plot.title.clone(), caption, kind: ChartKind::Lines(Box::new(lines)) }
     }
 }
 
-impl From<Plot> for Lines {
+impl From<Plot> for LineChart {
     fn from(plot: Plot) -> Self {
-        Lines { plot, ..Lines::default() }
+        LineChart { plot, ..LineChart::default() }
     }
 }
 
 /// A plot by itself is a chart of lines that says in its axes what its unit is.
 impl From<&Plot> for Chart {
     fn from(plot: &Plot) -> Self {
-        Chart::lines(plot.clone().into(), Caption::default())
+        Chart::lines(plot.clone().into(), ChartCaption::default())
     }
 }
 /// A chart of what can be drawn of the bars: what is no number, or below nothing, has no length.
-pub fn bar_chart(title: &str, caption: Caption, mut bars: Bars) -> Option<Chart> {
+pub fn bar_chart(title: &str, caption: ChartCaption, mut bars: BarGroups) -> Option<Chart> {
     for group in &mut bars.groups {
         group.bars.retain(|bar| bar.value.is_finite() && bar.value >= 0.0);
         for bar in &mut group.bars {
@@ -258,11 +258,11 @@ pub fn bar_chart(title: &str, caption: Caption, mut bars: Bars) -> Option<Chart>
     }
     bars.groups.retain(|group| !group.bars.is_empty());
     let drawn = !bars.groups.is_empty();
-    drawn.then(|| Chart { title: title.to_owned(), caption, kind: Kind::Bars(bars) })
+    drawn.then(|| Chart { title: title.to_owned(), caption, kind: ChartKind::Bars(bars) })
 }
 
 /// A second axis for temperatures; `None` where no curve has a point.
-pub fn second_axis(series: Vec<Series>) -> Option<(Axis, Vec<Series>)> {
-    let drawn: Vec<Series> = series.into_iter().filter(|s| !s.points.is_empty()).collect();
-    (!drawn.is_empty()).then(|| (Axis::new("temperature", "°C", Scale::Linear), drawn))
+pub fn second_axis(series: Vec<PlotSeries>) -> Option<(PlotAxis, Vec<PlotSeries>)> {
+    let drawn: Vec<PlotSeries> = series.into_iter().filter(|s| !s.points.is_empty()).collect();
+    (!drawn.is_empty()).then(|| (PlotAxis::new("temperature", "°C", AxisScale::Linear), drawn))
 }

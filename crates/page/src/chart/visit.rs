@@ -1,14 +1,16 @@
 //! Bars of one card: how much of its capacity is there, its speeds against what its marks demand and its bus carries, and
 //! what it is worth for each job.
 
-use super::{Bar, Bars, Caption, Chart, GB, GIGABYTES, Group, Limit, MB_S, POINTS, bar_chart};
+use super::{
+    BarGroup, BarGroups, Chart, ChartBar, ChartCaption, GB, GIGABYTES, LimitLine, MB_S, POINTS, bar_chart,
+};
 use crate::figure::{condition_line, trimmed};
 use cardscope_model::condition::Condition;
 use cardscope_model::job::JobScore;
 use cardscope_model::result::TestResult;
-use cardscope_model::test_name::Order;
+use cardscope_model::test_name::IoOrder;
 use cardscope_model::units::three_digits as speed;
-use cardscope_model::units::{KIB, MB, Size};
+use cardscope_model::units::{DecimalSize, KIB, MB};
 use cardscope_model::verify::Verification;
 use cardscope_sd::mark::Mark;
 
@@ -22,32 +24,32 @@ pub fn capacity(found: &Verification) -> Option<Chart> {
     ];
     let known: Vec<(&str, u64)> = all.into_iter().filter_map(|(name, bytes)| Some((name, bytes?))).collect();
     let bars = known.iter().enumerate().map(|(of, (_, bytes))| bar(of, *bytes as f64 / GB));
-    let group = Group {
-        name: format!("{} announced", Size(found.announced_bytes)),
+    let group = BarGroup {
+        name: format!("{} announced", DecimalSize(found.announced_bytes)),
         bars: bars.collect(),
         end: Some(announced),
-        ..Group::default()
+        ..BarGroup::default()
     };
     let names = known.iter().map(|(name, _)| (*name).to_owned()).collect();
-    let bars = Bars { unit: GIGABYTES.into(), names, groups: vec![group], ..Bars::default() };
-    (announced > 0.0).then(|| bar_chart("Capacity", Caption::default(), bars)).flatten()
+    let bars = BarGroups { unit: GIGABYTES.into(), names, groups: vec![group], ..BarGroups::default() };
+    (announced > 0.0).then(|| bar_chart("Capacity", ChartCaption::default(), bars)).flatten()
 }
 
 /// Its speeds, tests of one pattern and direction beside each other; `None` where none was measured.
 pub fn speeds(results: &[TestResult], marks: &[Mark], condition: &Condition) -> Option<Chart> {
     let bus =
         results.iter().find_map(|r| r.bus_share.filter(|share| *share > 0.0).map(|share| r.mb_s / share));
-    let mut groups: Vec<Group> = Vec::new();
+    let mut groups: Vec<BarGroup> = Vec::new();
     let mut names = Vec::new();
     for result in results {
         let name = format!("{} {}", result.test.access(), result.op);
         let number = groups.iter().position(|group| group.name == name).unwrap_or_else(|| {
-            groups.push(Group { name, limits: limits(result, marks, bus), ..Group::default() });
+            groups.push(BarGroup { name, limits: limits(result, marks, bus), ..BarGroup::default() });
             groups.len() - 1
         });
         let half = result.precision.as_ref().and_then(|p| p.ci95_percent).map(|percent| percent / 100.0);
         let precise = half.map(|half| [result.mb_s * (1.0 - half), result.mb_s * (1.0 + half)]);
-        groups[number].bars.push(Bar { interval: precise, ..bar(names.len(), result.mb_s) });
+        groups[number].bars.push(ChartBar { interval: precise, ..bar(names.len(), result.mb_s) });
         names.push(result.step.clone().unwrap_or_else(|| result.test.parallelism()));
     }
     let interval = if groups.iter().flat_map(|g| &g.bars).any(|b| b.interval.is_some()) {
@@ -55,13 +57,17 @@ pub fn speeds(results: &[TestResult], marks: &[Mark], condition: &Condition) -> 
     } else {
         ""
     };
-    let caption = Caption::new(MB_S, "", interval, condition_line(condition));
-    bar_chart("Speed by test", caption, Bars { unit: "MB/s".into(), names, groups, ..Bars::default() })
+    let caption = ChartCaption::new(MB_S, "", interval, condition_line(condition));
+    bar_chart(
+        "Speed by test",
+        caption,
+        BarGroups { unit: "MB/s".into(), names, groups, ..BarGroups::default() },
+    )
 }
 
 /// What a test is held against: the strictest mark that demands something of such I/Os, and the bus where it is near.
-fn limits(result: &TestResult, marks: &[Mark], bus: Option<f64>) -> Vec<Limit> {
-    let random = result.test.order == Order::Random;
+fn limits(result: &TestResult, marks: &[Mark], bus: Option<f64>) -> Vec<LimitLine> {
+    let random = result.test.order == IoOrder::Random;
     let writes = result.op.writes();
     let of_pages = random && result.test.block == 4 * KIB;
     let demanded = |mark: &Mark| {
@@ -80,9 +86,10 @@ fn limits(result: &TestResult, marks: &[Mark], bus: Option<f64>) -> Vec<Limit> {
     let strictest: Vec<String> =
         known().filter(|(_, (value, _))| *value == most).map(|(mark, _)| mark.to_string()).collect();
     let words = known().find(|(_, (value, _))| *value == most).map(|(_, (_, words))| words);
-    let mark = words.map(|words| Limit { value: most, name: format!("{}: {words}", strictest.join(" ")) });
+    let mark =
+        words.map(|words| LimitLine { value: most, name: format!("{}: {words}", strictest.join(" ")) });
     let bus = bus.filter(|_| !random);
-    let bus = bus.map(|mb_s| Limit { value: mb_s, name: format!("bus: {} MB/s", speed(mb_s)) });
+    let bus = bus.map(|mb_s| LimitLine { value: mb_s, name: format!("bus: {} MB/s", speed(mb_s)) });
     mark.into_iter().chain(bus).collect()
 }
 
@@ -92,22 +99,22 @@ pub fn jobs(jobs: &[&JobScore]) -> Option<Chart> {
         jobs.iter().filter_map(|job| Some((job.job.as_str(), job.score?))).collect();
     let bars = scored.iter().enumerate().map(|(of, (_, score))| bar(of, *score)).collect();
     let names = scored.iter().map(|(name, _)| (*name).to_owned()).collect();
-    let group = Group { name: "Score".into(), bars, ..Group::default() };
+    let group = BarGroup { name: "Score".into(), bars, ..BarGroup::default() };
     bar_chart(
         "Points of 100",
-        Caption::default(),
-        Bars { unit: POINTS.into(), names, groups: vec![group], ..Bars::default() },
+        ChartCaption::default(),
+        BarGroups { unit: POINTS.into(), names, groups: vec![group], ..BarGroups::default() },
     )
 }
 
-fn bar(of: usize, value: f64) -> Bar {
-    Bar { of, value, ..Bar::default() }
+fn bar(of: usize, value: f64) -> ChartBar {
+    ChartBar { of, value, ..ChartBar::default() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::Kind;
+    use crate::chart::ChartKind;
 
     fn result(name: &str, mb_s: f64, bus_share: Option<f64>) -> TestResult {
         TestResult { bus_share, ..TestResult::of(name.parse().unwrap(), mb_s) }
@@ -123,7 +130,7 @@ mod tests {
         ];
         let marks: Vec<Mark> = ["C10", "U3", "V30", "A1"].iter().map(|mark| mark.parse().unwrap()).collect();
         let chart = speeds(&results, &marks, &Condition::default()).unwrap();
-        let Kind::Bars(bars) = chart.kind else { panic!("bars") };
+        let ChartKind::Bars(bars) = chart.kind else { panic!("bars") };
         let said: Vec<String> = bars
             .groups
             .iter()
@@ -148,7 +155,7 @@ mod tests {
             proven_bytes: 600_000_000,
             ..Verification::default()
         };
-        let Kind::Bars(bars) = capacity(&found).unwrap().kind else { panic!("bars") };
+        let ChartKind::Bars(bars) = capacity(&found).unwrap().kind else { panic!("bars") };
         assert_eq!((bars.scale_end(&bars.groups[0]), bars.names.len()), (1000.0, 2));
         assert_eq!(capacity(&Verification::default()), None);
     }

@@ -1,8 +1,8 @@
 //! Bars in groups. Where several groups have few names each has a colour and a hatch, and a legend says which; where there are
 //! many each bar has its name beside it. A group has a scale of its own, whose end stands at its head.
 
-use super::palette::{DIM, Drawing, END, LINE, SERIES, cut, text, text_line, wide};
-use crate::chart::{Bar, Bars, Group, Limit};
+use super::palette::{DIM, END, LINE, PicturePart, SERIES, cut, text, text_line, wide};
+use crate::chart::{BarGroup, BarGroups, ChartBar, LimitLine};
 use crate::figure::interval;
 use crate::markup::escaped;
 use std::fmt::Write;
@@ -23,12 +23,12 @@ const NAMES: f64 = 0.4;
 /// Letters of a card's name that are left where its setting needs the room.
 const LEAST_NAME: f64 = 60.0;
 
-pub(super) fn draw(bars: &Bars, width: f64) -> Option<Drawing> {
+pub(super) fn draw(bars: &BarGroups, width: f64) -> Option<PicturePart> {
     if bars.groups.is_empty() {
         return None;
     }
     let coloured = bars.recurs() && bars.names.len() <= SERIES;
-    let mut drawing = Drawing::default();
+    let mut drawing = PicturePart::default();
     if coloured {
         legend(&mut drawing, &bars.names, width);
     }
@@ -39,7 +39,7 @@ pub(super) fn draw(bars: &Bars, width: f64) -> Option<Drawing> {
 }
 
 /// Which colour and hatch is whose, in as many lines as it takes.
-fn legend(drawing: &mut Drawing, names: &[String], width: f64) {
+fn legend(drawing: &mut PicturePart, names: &[String], width: f64) {
     let mut x = EDGE;
     drawing.height += LINE + 4.0;
     for (number, name) in names.iter().enumerate() {
@@ -105,7 +105,7 @@ fn hatch(class: usize, [x, y, width]: [f64; 3]) -> String {
     d
 }
 
-fn draw_group(drawing: &mut Drawing, bars: &Bars, group: &Group, width: f64, coloured: bool) {
+fn draw_group(drawing: &mut PicturePart, bars: &BarGroups, group: &BarGroup, width: f64, coloured: bool) {
     let names = if coloured { 0.0 } else { names(bars, width) };
     let left = EDGE + names;
     let room = width - left - EDGE - figures(bars);
@@ -121,7 +121,7 @@ fn draw_group(drawing: &mut Drawing, bars: &Bars, group: &Group, width: f64, col
         limit_name(drawing, limit, along(limit.value), [left, left + room]);
     }
     let first = drawing.height;
-    let mut rows: Vec<&Bar> = group.bars.iter().collect();
+    let mut rows: Vec<&ChartBar> = group.bars.iter().collect();
     if bars.are_rivals && bars.names.len() > SERIES {
         rows.sort_by(|a, b| b.value.total_cmp(&a.value));
     }
@@ -155,13 +155,13 @@ fn draw_group(drawing: &mut Drawing, bars: &Bars, group: &Group, width: f64, col
 }
 
 /// Room for the figures behind bars.
-fn figures(bars: &Bars) -> f64 {
+fn figures(bars: &BarGroups) -> f64 {
     let all = bars.groups.iter().flat_map(|group| &group.bars);
     all.map(|bar| figure(bars, bar).iter().map(|part| wide(part)).sum::<f64>()).fold(FIGURE, f64::max)
 }
 
 /// Room for the names beside bars.
-fn names(bars: &Bars, width: f64) -> f64 {
+fn names(bars: &BarGroups, width: f64) -> f64 {
     let widest = bars.names.iter().map(|name| wide(name)).fold(0.0, f64::max);
     (widest + 8.0).min(NAMES * width)
 }
@@ -175,7 +175,7 @@ fn named(name: &str, room: f64) -> String {
 }
 
 /// The name of what bars are held against, in a line of its own, on that side of its place where there is more room.
-fn limit_name(drawing: &mut Drawing, limit: &Limit, at: f64, [from, to]: [f64; 2]) {
+fn limit_name(drawing: &mut PicturePart, limit: &LimitLine, at: f64, [from, to]: [f64; 2]) {
     drawing.height += LINE - 2.0;
     let (anchor, room) = if at > f64::midpoint(from, to) { (END, at - from) } else { ("", to - at) };
     let attributes = format!("{anchor}{DIM} font-size=\"11\"");
@@ -184,7 +184,7 @@ fn limit_name(drawing: &mut Drawing, limit: &Limit, at: f64, [from, to]: [f64; 2
 }
 
 /// Ticks of the single runs and the whisker of the interval.
-fn marks(out: &mut String, bar: &Bar, y: f64, along: impl Fn(f64) -> f64) {
+fn marks(out: &mut String, bar: &ChartBar, y: f64, along: impl Fn(f64) -> f64) {
     let ticks: String =
         bar.runs.iter().map(|run| format!("M{:.1} {:.1}v{TICK}", along(*run), y + BAR)).collect();
     if !ticks.is_empty() {
@@ -200,7 +200,7 @@ fn marks(out: &mut String, bar: &Bar, y: f64, along: impl Fn(f64) -> f64) {
 }
 
 /// The figure of a bar, and its interval behind it.
-fn figure(bars: &Bars, bar: &Bar) -> [String; 2] {
+fn figure(bars: &BarGroups, bar: &ChartBar) -> [String; 2] {
     let ends =
         bar.interval.map(|ends| format!("\u{a0}({})", interval(ends, |v| bars.write(v)))).unwrap_or_default();
     [bars.write(bar.value), ends]

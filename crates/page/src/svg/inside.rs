@@ -1,8 +1,8 @@
 //! What is inside a card: a block with its pages, and blocks that stay open, as timing shows them; and a strip a direction
 //! over the card's addresses: the taller and fuller a column, the faster its slowest part. Below them what was lost.
 
-use super::palette::{DIM, Drawing, END, LINE, N, cut, text_line};
-use crate::chart::{Addresses, Flash};
+use super::palette::{DIM, END, LINE, PicturePart, ShortNumber, cut, text_line};
+use crate::chart::{AddressChart, FlashChart};
 use crate::markup::escaped;
 use cardscope_model::units::BinarySize;
 use cardscope_model::units::three_digits as speed;
@@ -16,8 +16,8 @@ const MOST_PAGES: u64 = 128;
 /// Blocks that a row has room for.
 const MOST_BLOCKS: u32 = 16;
 
-pub(super) fn flash(flash: &Flash, width: f64) -> Option<Drawing> {
-    let mut drawing = Drawing::default();
+pub(super) fn flash(flash: &FlashChart, width: f64) -> Option<PicturePart> {
+    let mut drawing = PicturePart::default();
     let room = width - 2.0 * LEFT;
     block(&mut drawing, flash, room);
     open(&mut drawing, "open at a time, written in order", flash.open_in_order, room);
@@ -28,13 +28,13 @@ pub(super) fn flash(flash: &Flash, width: f64) -> Option<Drawing> {
     (drawing.height > 0.0).then_some(drawing)
 }
 
-fn words(drawing: &mut Drawing, text: &str, room: f64) {
+fn words(drawing: &mut PicturePart, text: &str, room: f64) {
     drawing.height += LINE;
     text_line(&mut drawing.elements, (LEFT, drawing.height - 3.0), "", &escaped(&cut(text, room)));
 }
 
 /// One erase block, with its pages where both are known.
-fn block(drawing: &mut Drawing, flash: &Flash, room: f64) {
+fn block(drawing: &mut PicturePart, flash: &FlashChart, room: f64) {
     let pages = match (flash.erase_block_bytes, flash.page_bytes) {
         (Some(block), Some(page)) if page > 0 && page <= block => Some((block / page, page)),
         _ => None,
@@ -70,7 +70,7 @@ fn block(drawing: &mut Drawing, flash: &Flash, room: f64) {
 }
 
 /// Blocks that stay open, a box each.
-fn open(drawing: &mut Drawing, name: &str, blocks: Option<(u32, bool)>, room: f64) {
+fn open(drawing: &mut PicturePart, name: &str, blocks: Option<(u32, bool)>, room: f64) {
     let Some((count, at_least)) = blocks else { return };
     let least = if at_least { "at least " } else { "" };
     words(drawing, &format!("{least}{count} {name}"), room);
@@ -98,7 +98,7 @@ const SCALE: f64 = 52.0;
 /// Steps of fullness; a second code beside the height, for a glance from afar.
 const STEPS: f64 = 5.0;
 
-pub(super) fn addresses(map: &Addresses, width: f64) -> Option<Drawing> {
+pub(super) fn addresses(map: &AddressChart, width: f64) -> Option<PicturePart> {
     let columns = map
         .strips
         .iter()
@@ -108,7 +108,7 @@ pub(super) fn addresses(map: &Addresses, width: f64) -> Option<Drawing> {
         .filter(|n| *n > 0)?;
     let room = width - SCALE - LEFT;
     let step = room / columns as f64;
-    let mut drawing = Drawing::default();
+    let mut drawing = PicturePart::default();
     for (number, one) in map.strips.iter().enumerate() {
         drawing.height += LINE;
         let speeds = if one.speeds.is_empty() { String::new() } else { format!(": {}", one.speeds) };
@@ -138,8 +138,12 @@ fn strip(out: &mut String, speeds: &[Option<f64>], y: f64, step: f64, class: usi
             let Some(share) = mb_s.map(|v| if most > 0.0 { v / most } else { 0.0 }) else { continue };
             if ((share * STEPS).ceil().max(1.0) as usize) == level {
                 let high = (share * HIGH).max(1.0);
-                let (x, top, high) = (N(SCALE + column as f64 * step), N(y + HIGH - high), N(high));
-                let _ = write!(d, "M{x} {top}h{0}v{high}h-{0}z", N(step));
+                let (x, top, high) = (
+                    ShortNumber(SCALE + column as f64 * step),
+                    ShortNumber(y + HIGH - high),
+                    ShortNumber(high),
+                );
+                let _ = write!(d, "M{x} {top}h{0}v{high}h-{0}z", ShortNumber(step));
             }
         }
         if !d.is_empty() {
@@ -157,7 +161,7 @@ fn strip(out: &mut String, speeds: &[Option<f64>], y: f64, step: f64, class: usi
 }
 
 /// Where data was lost: a crossed box a column, so that it is seen without colour.
-fn lost(drawing: &mut Drawing, lost: &[f64], step: f64) {
+fn lost(drawing: &mut PicturePart, lost: &[f64], step: f64) {
     drawing.height += LINE;
     text_line(&mut drawing.elements, (SCALE, drawing.height - 4.0), "", "lost or failed");
     let y = drawing.height;
@@ -177,7 +181,7 @@ fn lost(drawing: &mut Drawing, lost: &[f64], step: f64) {
 }
 
 /// Where on the card it is: from nothing to its end, in GB as cards are sold.
-fn foot(drawing: &mut Drawing, bytes: u64, room: f64) {
+fn foot(drawing: &mut PicturePart, bytes: u64, room: f64) {
     drawing.height += LINE;
     let y = drawing.height - 4.0;
     for (share, anchor) in [(0.0, "start"), (0.25, "middle"), (0.5, "middle"), (0.75, "middle"), (1.0, "end")]

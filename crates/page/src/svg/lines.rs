@@ -1,10 +1,10 @@
 //! Curves over an axis, with a band behind the first and a second axis at the right where there is one.
 
-use super::palette::{DIM, Drawing, END, LINE, N, SERIES, cut, text, text_line, wide};
-use crate::chart::Lines;
+use super::palette::{DIM, END, LINE, PicturePart, SERIES, ShortNumber, cut, text, text_line, wide};
+use crate::chart::LineChart;
 use crate::markup::escaped;
-use crate::ruler::{Ruler, named};
-use cardscope_model::card_map::plot::{Axis, Scale, Series};
+use crate::ruler::{AxisRange, named};
+use cardscope_model::card_map::plot::{AxisScale, PlotAxis, PlotSeries};
 use std::fmt::Write;
 
 /// Height of the field of curves for each unit of width, and at most.
@@ -33,14 +33,14 @@ const TICK_ROOM: f64 = 52.0;
 const LOG_TICKS: usize = 9;
 
 /// The field in which curves are drawn.
-struct Field {
+struct PlotField {
     left: f64,
     right: f64,
     top: f64,
     bottom: f64,
 }
 
-impl Field {
+impl PlotField {
     fn across(&self, place: f64) -> f64 {
         self.left + place * (self.right - self.left)
     }
@@ -50,15 +50,15 @@ impl Field {
     }
 }
 
-pub(super) fn draw(lines: &Lines, width: f64) -> Option<Drawing> {
+pub(super) fn draw(lines: &LineChart, width: f64) -> Option<PicturePart> {
     let plot = &lines.plot;
     let points = || plot.series.iter().flat_map(|s| s.points.iter());
     let drawn = || points().filter(|(x, y)| x.is_finite() && y.is_finite());
-    let x = Ruler::tight(&plot.x, drawn().map(|p| p.0), TICKS)?;
+    let x = AxisRange::tight(&plot.x, drawn().map(|p| p.0), TICKS)?;
     let band = lines.band.iter().flat_map(|(_, ends)| *ends).filter(|v| v.is_finite());
-    let y = Ruler::over(&plot.y, drawn().map(|p| p.1).chain(band), TICKS)?;
+    let y = AxisRange::over(&plot.y, drawn().map(|p| p.1).chain(band), TICKS)?;
     let second = second(lines);
-    let mut drawing = Drawing::default();
+    let mut drawing = PicturePart::default();
     let direct = second.is_none() && width >= WITH_NAMES && (2..=SERIES).contains(&plot.series.len());
     let names = plot.series.iter().map(|series| wide(&series.name) + NAME_FROM + 4.0).fold(0.0, f64::max);
     let right = match (&second, direct) {
@@ -73,7 +73,7 @@ pub(super) fn draw(lines: &Lines, width: f64) -> Option<Drawing> {
     axis_names(&mut drawing, &plot.y, second.as_ref().map(|(_, axis, _)| *axis), left, width);
     let rows = mark_rows(lines, &x, width);
     let top = drawing.height + 8.0 + rows as f64 * 14.0;
-    let field = Field { left, right, top, bottom: top + (width * SHAPE).min(HIGHEST).round() };
+    let field = PlotField { left, right, top, bottom: top + (width * SHAPE).min(HIGHEST).round() };
     frame(&mut drawing.elements, &field, (&x, &plot.x), (&y, &plot.y));
     across_marks(&mut drawing.elements, &field, lines, &x, width);
     drawing.elements += &band_path(&field, lines, &x, &y);
@@ -94,23 +94,29 @@ pub(super) fn draw(lines: &Lines, width: f64) -> Option<Drawing> {
     Some(drawing)
 }
 
-fn second(lines: &Lines) -> Option<(Ruler, &Axis, &[Series])> {
+fn second(lines: &LineChart) -> Option<(AxisRange, &PlotAxis, &[PlotSeries])> {
     let (axis, series) = lines.second.as_ref()?;
     let values = series.iter().flat_map(|s| s.points.iter().map(|p| p.1)).filter(|v| v.is_finite());
-    Some((Ruler::over(axis, values, TICKS)?, axis, series))
+    Some((AxisRange::over(axis, values, TICKS)?, axis, series))
 }
 
 /// The room that the ticks of an upright axis take.
-fn widest(ruler: &Ruler, axis: &Axis) -> f64 {
+fn widest(ruler: &AxisRange, axis: &PlotAxis) -> f64 {
     ticks_up(ruler, axis).iter().map(|tick| wide(&ruler.write(*tick))).fold(20.0, f64::max)
 }
 
-fn ticks_up(ruler: &Ruler, axis: &Axis) -> Vec<f64> {
-    ruler.ticks(if axis.scale == Scale::Log10 { LOG_TICKS } else { TICKS })
+fn ticks_up(ruler: &AxisRange, axis: &PlotAxis) -> Vec<f64> {
+    ruler.ticks(if axis.scale == AxisScale::Log10 { LOG_TICKS } else { TICKS })
 }
 
 /// What the upright axes show, above them.
-fn axis_names(drawing: &mut Drawing, left_axis: &Axis, right_axis: Option<&Axis>, left: f64, width: f64) {
+fn axis_names(
+    drawing: &mut PicturePart,
+    left_axis: &PlotAxis,
+    right_axis: Option<&PlotAxis>,
+    left: f64,
+    width: f64,
+) {
     drawing.height += LINE;
     let y = drawing.height - 4.0;
     let name = escaped(&cut(&named(left_axis), width / 2.0));
@@ -127,8 +133,14 @@ fn axis_names(drawing: &mut Drawing, left_axis: &Axis, right_axis: Option<&Axis>
 }
 
 /// The names of curves at their ends, moved apart where they would lie on each other.
-fn names_at_ends(out: &mut String, field: &Field, all: &[Series], (x, y): (&Ruler, &Ruler), width: f64) {
-    let end = |series: &Series| {
+fn names_at_ends(
+    out: &mut String,
+    field: &PlotField,
+    all: &[PlotSeries],
+    (x, y): (&AxisRange, &AxisRange),
+    width: f64,
+) {
+    let end = |series: &PlotSeries| {
         let place = |p: &(f64, f64)| x.place(p.0).and(y.place(p.1));
         series.points.iter().rev().find_map(place).map(|up| field.down(up))
     };
@@ -158,11 +170,11 @@ fn names_at_ends(out: &mut String, field: &Field, all: &[Series], (x, y): (&Rule
 }
 
 /// Names of the curves, where there is more than one, each with its line.
-fn legend(drawing: &mut Drawing, lines: &Lines, left: f64, width: f64) {
+fn legend(drawing: &mut PicturePart, lines: &LineChart, left: f64, width: f64) {
     let right =
         lines.second.iter().flat_map(|(axis, all)| all.iter().map(move |s| (s, format!(", {}", axis.unit))));
     let own = lines.plot.series.iter().map(|s| (s, String::new()));
-    let all: Vec<(&Series, String)> = own.chain(right).collect();
+    let all: Vec<(&PlotSeries, String)> = own.chain(right).collect();
     if all.len() < 2 {
         return;
     }
@@ -184,8 +196,13 @@ fn legend(drawing: &mut Drawing, lines: &Lines, left: f64, width: f64) {
     drawing.height += 4.0;
 }
 
-fn frame(out: &mut String, field: &Field, (x, x_axis): (&Ruler, &Axis), (y, y_axis): (&Ruler, &Axis)) {
-    let Field { left, right, top, bottom } = *field;
+fn frame(
+    out: &mut String,
+    field: &PlotField,
+    (x, x_axis): (&AxisRange, &PlotAxis),
+    (y, y_axis): (&AxisRange, &PlotAxis),
+) {
+    let PlotField { left, right, top, bottom } = *field;
     for tick in ticks_up(y, y_axis) {
         let Some(at) = y.place(tick).map(|p| field.down(p)) else { continue };
         let _ = write!(out, "<path class=\"grid\" d=\"M{left} {at:.1}H{right}\"/>");
@@ -216,8 +233,8 @@ fn frame(out: &mut String, field: &Field, (x, x_axis): (&Ruler, &Axis), (y, y_ax
     );
 }
 
-fn right_axis(out: &mut String, field: &Field, ruler: &Ruler, axis: &Axis) {
-    let Field { right, top, bottom, .. } = *field;
+fn right_axis(out: &mut String, field: &PlotField, ruler: &AxisRange, axis: &PlotAxis) {
+    let PlotField { right, top, bottom, .. } = *field;
     let _ = writeln!(out, "<path class=\"axis\" d=\"M{right} {top}V{bottom}\"/>");
     for tick in ticks_up(ruler, axis) {
         let Some(at) = ruler.place(tick).map(|p| field.down(p)) else { continue };
@@ -227,13 +244,13 @@ fn right_axis(out: &mut String, field: &Field, ruler: &Ruler, axis: &Axis) {
 }
 
 /// Rows above the field that the names of marks take, so that they do not lie on each other.
-fn mark_rows(lines: &Lines, x: &Ruler, width: f64) -> usize {
+fn mark_rows(lines: &LineChart, x: &AxisRange, width: f64) -> usize {
     let most = if width >= WITH_NAMES { 3 } else { 4 };
     lines.plot.marks.iter().filter(|(at, _)| x.place(*at).is_some()).count().min(most)
 }
 
 /// Lines across with their names above the field, each in a row of its own.
-fn across_marks(out: &mut String, field: &Field, lines: &Lines, x: &Ruler, width: f64) {
+fn across_marks(out: &mut String, field: &PlotField, lines: &LineChart, x: &AxisRange, width: f64) {
     let rows = mark_rows(lines, x, width).max(1);
     let shown = lines.plot.marks.iter().filter_map(|(at, name)| Some((field.across(x.place(*at)?), name)));
     for (number, (at, name)) in shown.enumerate() {
@@ -247,9 +264,13 @@ fn across_marks(out: &mut String, field: &Field, lines: &Lines, x: &Ruler, width
     }
 }
 
-fn band_path(field: &Field, lines: &Lines, x: &Ruler, y: &Ruler) -> String {
+fn band_path(field: &PlotField, lines: &LineChart, x: &AxisRange, y: &AxisRange) -> String {
     let place = |at: f64, value: f64| {
-        Some(format!("{} {}", N(field.across(x.place(at)?)), N(field.down(y.place(value)?))))
+        Some(format!(
+            "{} {}",
+            ShortNumber(field.across(x.place(at)?)),
+            ShortNumber(field.down(y.place(value)?))
+        ))
     };
     let upper = lines.band.iter().filter_map(|(at, [_, high])| place(*at, *high));
     let lower = lines.band.iter().rev().filter_map(|(at, [low, _])| place(*at, *low));
@@ -262,11 +283,11 @@ fn band_path(field: &Field, lines: &Lines, x: &Ruler, y: &Ruler) -> String {
 
 fn curve(
     out: &mut String,
-    field: &Field,
-    series: &Series,
+    field: &PlotField,
+    series: &PlotSeries,
     number: usize,
-    (x, y): (&Ruler, &Ruler),
-    axis: &Axis,
+    (x, y): (&AxisRange, &AxisRange),
+    axis: &PlotAxis,
 ) {
     let place = |p: &(f64, f64)| Some((field.across(x.place(p.0)?), field.down(y.place(p.1)?)));
     let places: Vec<(f64, f64)> = series.points.iter().filter_map(place).collect();
@@ -274,7 +295,8 @@ fn curve(
         return;
     }
     let class = number % SERIES + 1;
-    let path: Vec<String> = places.iter().map(|(x, y)| format!("{} {}", N(*x), N(*y))).collect();
+    let path: Vec<String> =
+        places.iter().map(|(x, y)| format!("{} {}", ShortNumber(*x), ShortNumber(*y))).collect();
     let _ = writeln!(
         out,
         "<path class=\"l{class}\" data-name=\"{}\" data-unit=\"{}\" d=\"M{}\"/>",
@@ -284,7 +306,8 @@ fn curve(
     );
     if places.len() <= MOST_DOTS {
         // A line of no length is drawn as its cap alone: round or square.
-        let dots: String = places.iter().map(|(x, y)| format!("M{} {}h0", N(*x), N(*y))).collect();
+        let dots: String =
+            places.iter().map(|(x, y)| format!("M{} {}h0", ShortNumber(*x), ShortNumber(*y))).collect();
         let cap = if number.is_multiple_of(2) { "round" } else { "square" };
         let _ = writeln!(
             out,
@@ -294,8 +317,13 @@ fn curve(
 }
 
 /// How a script reads a place back into values: unit, scale and ends of each axis, and the field.
-fn reading(field: &Field, x: (&Ruler, &Axis), y: (&Ruler, &Axis), second: Option<(&Ruler, &Axis)>) -> String {
-    let axis = |name: &str, (ruler, axis): (&Ruler, &Axis), [from, to]: [f64; 2]| {
+fn reading(
+    field: &PlotField,
+    x: (&AxisRange, &PlotAxis),
+    y: (&AxisRange, &PlotAxis),
+    second: Option<(&AxisRange, &PlotAxis)>,
+) -> String {
+    let axis = |name: &str, (ruler, axis): (&AxisRange, &PlotAxis), [from, to]: [f64; 2]| {
         let (scale, low, high) = ruler.ends();
         format!(" data-{name}=\"{}|{scale}|{low}|{high}|{from:.1}|{to:.1}\"", escaped(&axis.unit))
     };

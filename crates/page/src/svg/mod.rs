@@ -6,13 +6,13 @@ mod inside;
 mod lines;
 pub(crate) mod palette;
 
-use crate::chart::{Chart, Kind};
+use crate::chart::{Chart, ChartKind};
 use crate::markup::escaped;
-use palette::{DIM, Drawing, LINE, N, text_line, wrapped};
+use palette::{DIM, LINE, PicturePart, ShortNumber, text_line, wrapped};
 
 /// What a picture is drawn for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Medium {
+pub enum SvgMedium {
     /// On a page of ours, which has title, caption and style of its own; as wide as a desktop's window.
     Wide,
     /// The same as wide as a phone, or as one of three beside each other.
@@ -23,35 +23,35 @@ pub enum Medium {
     Fixed,
 }
 
-impl Medium {
+impl SvgMedium {
     /// Width in units of the picture, of which a page has one a pixel.
     fn width(self) -> f64 {
         match self {
-            Medium::Wide => 1040.0,
-            Medium::Narrow => 360.0,
-            Medium::File | Medium::Fixed => 760.0,
+            SvgMedium::Wide => 1040.0,
+            SvgMedium::Narrow => 360.0,
+            SvgMedium::File | SvgMedium::Fixed => 760.0,
         }
     }
 
     fn on_page(self) -> bool {
-        matches!(self, Medium::Wide | Medium::Narrow)
+        matches!(self, SvgMedium::Wide | SvgMedium::Narrow)
     }
 }
 
 /// The chart; empty where there is nothing to draw.
-pub fn of(chart: &Chart, medium: Medium) -> String {
+pub fn of(chart: &Chart, medium: SvgMedium) -> String {
     picture(chart, medium).map(|picture| picture.text).unwrap_or_default()
 }
 
 /// A picture with its size.
-pub(crate) struct Picture {
+pub(crate) struct SvgPicture {
     pub(crate) text: String,
     pub(crate) width: f64,
     pub(crate) height: f64,
 }
 
 /// The chart with its size; `None` where there is nothing to draw.
-pub(crate) fn picture(chart: &Chart, medium: Medium) -> Option<Picture> {
+pub(crate) fn picture(chart: &Chart, medium: SvgMedium) -> Option<SvgPicture> {
     let width = medium.width();
     let drawing = drawing(chart, width)?;
     let (above, below) = around(chart, medium, width);
@@ -61,37 +61,38 @@ pub(crate) fn picture(chart: &Chart, medium: Medium) -> Option<Picture> {
         match (part.elements.is_empty(), at > 0.0) {
             (true, _) => {}
             (_, true) => {
-                body += &format!("<g transform=\"translate(0 {})\">\n{}</g>\n", N(at), part.elements)
+                body +=
+                    &format!("<g transform=\"translate(0 {})\">\n{}</g>\n", ShortNumber(at), part.elements)
             }
             (_, false) => body += &part.elements,
         }
     }
     let height = bottom + below.height;
     let text = framed(chart, medium, &body, height, &drawing.reading);
-    (!body.is_empty()).then_some(Picture { text, width, height })
+    (!body.is_empty()).then_some(SvgPicture { text, width, height })
 }
 
-fn drawing(chart: &Chart, width: f64) -> Option<Drawing> {
+fn drawing(chart: &Chart, width: f64) -> Option<PicturePart> {
     match &chart.kind {
-        Kind::Bars(bars) => bars::draw(bars, width),
-        Kind::Lines(lines) => lines::draw(lines, width),
-        Kind::Addresses(addresses) => inside::addresses(addresses, width),
-        Kind::Flash(flash) => inside::flash(flash, width),
+        ChartKind::Bars(bars) => bars::draw(bars, width),
+        ChartKind::Lines(lines) => lines::draw(lines, width),
+        ChartKind::Addresses(addresses) => inside::addresses(addresses, width),
+        ChartKind::Flash(flash) => inside::flash(flash, width),
     }
 }
 
 /// Title above and caption below; a page has both of its own.
-fn around(chart: &Chart, medium: Medium, width: f64) -> (Drawing, Drawing) {
+fn around(chart: &Chart, medium: SvgMedium, width: f64) -> (PicturePart, PicturePart) {
     if medium.on_page() {
-        return (Drawing::default(), Drawing::default());
+        return (PicturePart::default(), PicturePart::default());
     }
-    let mut above = Drawing { height: 18.0, ..Drawing::default() };
+    let mut above = PicturePart { height: 18.0, ..PicturePart::default() };
     for line in wrapped(&chart.title, (width - 32.0) / 1.35) {
         above.height += 20.0;
         let place = (16, above.height - 8.0);
         text_line(&mut above.elements, place, " font-size=\"16\" font-weight=\"600\"", &escaped(&line));
     }
-    let mut below = Drawing { height: 4.0, ..Drawing::default() };
+    let mut below = PicturePart { height: 4.0, ..PicturePart::default() };
     for line in wrapped(&chart.caption.words(), width - 32.0) {
         below.height += LINE;
         text_line(&mut below.elements, (16, below.height - 4.0), DIM, &escaped(&line));
@@ -100,8 +101,8 @@ fn around(chart: &Chart, medium: Medium, width: f64) -> (Drawing, Drawing) {
     (above, below)
 }
 
-fn framed(chart: &Chart, medium: Medium, body: &str, height: f64, reading: &str) -> String {
-    let (width, height) = (N(medium.width()), N(height));
+fn framed(chart: &Chart, medium: SvgMedium, body: &str, height: f64, reading: &str) -> String {
+    let (width, height) = (ShortNumber(medium.width()), ShortNumber(height));
     let title = escaped(&chart.title);
     if medium.on_page() {
         // What the picture says stands in its caption already.
@@ -109,7 +110,8 @@ fn framed(chart: &Chart, medium: Medium, body: &str, height: f64, reading: &str)
             "<svg viewBox=\"0 0 {width} {height}\" class=\"chart\" role=\"img\"{reading}>\n<title>{title}</title>\n{body}</svg>\n"
         );
     }
-    let style = if medium == Medium::File { palette::standalone() } else { palette::fixed(&palette::LIGHT) };
+    let style =
+        if medium == SvgMedium::File { palette::standalone() } else { palette::fixed(&palette::LIGHT) };
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
          class=\"chart\" role=\"img\" font-family=\"system-ui, sans-serif\" font-size=\"12\">\n<title>{title}</title>\n\

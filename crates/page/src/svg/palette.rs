@@ -10,7 +10,7 @@ use std::fmt::{self, Display, Write};
 pub(crate) const SERIES: usize = 8;
 
 /// The colours of a light or a dark page.
-pub(crate) struct Palette {
+pub(crate) struct PageColours {
     background: &'static str,
     ink: &'static str,
     dim: &'static str,
@@ -21,7 +21,7 @@ pub(crate) struct Palette {
 }
 
 /// On white.
-pub(crate) const LIGHT: Palette = Palette {
+pub(crate) const LIGHT: PageColours = PageColours {
     background: "#ffffff",
     ink: "#1d2430",
     dim: "#566070",
@@ -32,7 +32,7 @@ pub(crate) const LIGHT: Palette = Palette {
 };
 
 /// On black.
-pub(crate) const DARK: Palette = Palette {
+pub(crate) const DARK: PageColours = PageColours {
     background: "#14181f",
     ink: "#e6e9ee",
     dim: "#a3adba",
@@ -46,8 +46,8 @@ pub(crate) const DARK: Palette = Palette {
 const DASHES: [&str; SERIES] = ["none", "6 3", "2 2.5", "9 3 2 3", "4 2", "1 3", "12 3", "6 2 2 2 2 2"];
 
 /// The variables of a theme, for a stylesheet.
-pub(crate) fn variables(palette: &Palette) -> String {
-    let Palette { background, ink, dim, line, soft, bad, series } = palette;
+pub(crate) fn variables(palette: &PageColours) -> String {
+    let PageColours { background, ink, dim, line, soft, bad, series } = palette;
     let mut out =
         format!("--background:{background};--ink:{ink};--dim:{dim};--line:{line};--soft:{soft};--bad:{bad};");
     for (number, colour) in series.iter().enumerate() {
@@ -97,7 +97,7 @@ pub(crate) fn standalone() -> String {
 }
 
 /// The style without variables, for who draws pictures and knows none.
-pub(crate) fn fixed(palette: &Palette) -> String {
+pub(crate) fn fixed(palette: &PageColours) -> String {
     let mut out = classes();
     for variable in variables(palette).split_terminator(';') {
         if let Some((name, value)) = variable.split_once(':') {
@@ -109,7 +109,7 @@ pub(crate) fn fixed(palette: &Palette) -> String {
 
 /// A part of a picture: its elements and its height.
 #[derive(Debug, Default)]
-pub(super) struct Drawing {
+pub(super) struct PicturePart {
     pub(super) elements: String,
     pub(super) height: f64,
     /// Attributes of the root that tell a page's script how to read coordinates back into values.
@@ -135,9 +135,9 @@ pub(super) const DIM: &str = " class=\"dim\"";
 pub(super) const LINE: f64 = 16.0;
 
 /// A coordinate: to a tenth, without digits that say nothing.
-pub(super) struct N(pub(super) f64);
+pub(super) struct ShortNumber(pub(super) f64);
 
-impl fmt::Display for N {
+impl fmt::Display for ShortNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tenths = (self.0 * 10.0).round();
         if tenths % 10.0 == 0.0 {

@@ -2,15 +2,15 @@
 
 use crate::figure::{count, test_of};
 use cardscope_model::caveat::Caveat;
-use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::result::TestResult;
 use serde::Serialize;
 
 /// What is said of findings or caveats of one kind.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Remark {
+pub struct FindingRemark {
     /// Their weight; caveats have none.
-    pub weight: Option<Weight>,
+    pub weight: Option<FindingWeight>,
     /// What it says.
     pub text: String,
     /// What it rests on, names and values.
@@ -19,18 +19,18 @@ pub struct Remark {
     pub advice: Option<String>,
 }
 
-impl Remark {
+impl FindingRemark {
     /// A remark of no weight.
     pub fn plain(text: String) -> Self {
-        Remark { weight: None, text, evidence: Vec::new(), advice: None }
+        FindingRemark { weight: None, text, evidence: Vec::new(), advice: None }
     }
 
     /// Its weight as compilers name theirs; caveats have no word.
     pub(crate) fn word(&self) -> Option<&'static str> {
         self.weight.map(|weight| match weight {
-            Weight::Note => "note",
-            Weight::Hint => "hint",
-            Weight::Bad => "bad",
+            FindingWeight::Note => "note",
+            FindingWeight::Hint => "hint",
+            FindingWeight::Bad => "bad",
         })
     }
 
@@ -44,9 +44,9 @@ impl Remark {
     }
 }
 
-impl From<&Finding> for Remark {
+impl From<&Finding> for FindingRemark {
     fn from(finding: &Finding) -> Self {
-        Remark {
+        FindingRemark {
             weight: Some(finding.weight),
             text: finding.verdict.clone(),
             evidence: finding.evidence.clone(),
@@ -57,16 +57,16 @@ impl From<&Finding> for Remark {
 
 /// The findings, heaviest first. Where several have one claim and one weight, the first speaks for all; an advice that
 /// several give stands with the first of them.
-pub fn of(findings: &[Finding]) -> Vec<Remark> {
+pub fn of(findings: &[Finding]) -> Vec<FindingRemark> {
     let mut sorted: Vec<&Finding> = findings.iter().collect();
     sorted.sort_by_key(|finding| std::cmp::Reverse(finding.weight));
     let kind = |finding: &Finding| (finding.claim.clone(), finding.weight);
-    let mut remarks: Vec<Remark> = Vec::new();
+    let mut remarks: Vec<FindingRemark> = Vec::new();
     for (number, finding) in sorted.iter().enumerate() {
         if sorted[..number].iter().any(|before| kind(before) == kind(finding)) {
             continue;
         }
-        let mut remark = Remark::from(*finding);
+        let mut remark = FindingRemark::from(*finding);
         let alike = sorted.iter().filter(|other| kind(other) == kind(finding)).count();
         if alike > 1 {
             remark.text += &format!(" ({} of this kind)", count(alike as u64, "finding"));
@@ -79,12 +79,15 @@ pub fn of(findings: &[Finding]) -> Vec<Remark> {
 }
 
 /// Caveats of all figures, and those of single tests. A doubt that several tests share is one line.
-pub(crate) fn caveats<'a>(of_all: &[Caveat], tests: impl Iterator<Item = &'a TestResult>) -> Vec<Remark> {
-    let mut shared: Vec<(Shared, Vec<String>)> = Vec::new();
+pub(crate) fn caveats<'a>(
+    of_all: &[Caveat],
+    tests: impl Iterator<Item = &'a TestResult>,
+) -> Vec<FindingRemark> {
+    let mut shared: Vec<(SharedCaveat, Vec<String>)> = Vec::new();
     for result in tests {
         let name = test_of(result.name(), result.step.as_deref());
         for caveat in &result.caveats {
-            let doubt = Shared::from(caveat);
+            let doubt = SharedCaveat::from(caveat);
             match shared.iter_mut().find_map(|(known, names)| known.takes_in(&doubt).then_some(names)) {
                 Some(names) if names.contains(&name) => {}
                 Some(names) => names.push(name.clone()),
@@ -99,11 +102,11 @@ pub(crate) fn caveats<'a>(of_all: &[Caveat], tests: impl Iterator<Item = &'a Tes
             format!("{}: {} ({})", count(several.len() as u64, "test"), doubt.words(), several.join(", "))
         }
     });
-    all.chain(of_tests).map(|text| Remark::plain(text + ".")).collect()
+    all.chain(of_tests).map(|text| FindingRemark::plain(text + ".")).collect()
 }
 
 /// A doubt of several tests.
-enum Shared {
+enum SharedCaveat {
     /// The interval that was asked for, what came first, and the least and greatest that was reached, in percent.
     NotPrecise {
         wanted: f64,
@@ -113,42 +116,42 @@ enum Shared {
     Same(String),
 }
 
-impl From<&Caveat> for Shared {
+impl From<&Caveat> for SharedCaveat {
     fn from(caveat: &Caveat) -> Self {
         match caveat {
-            Caveat::NotPrecise { wanted_percent, reached_percent, limit } => Shared::NotPrecise {
+            Caveat::NotPrecise { wanted_percent, reached_percent, limit } => SharedCaveat::NotPrecise {
                 wanted: *wanted_percent,
                 limit: limit.clone(),
                 reached: [*reached_percent; 2],
             },
-            other => Shared::Same(other.to_string()),
+            other => SharedCaveat::Same(other.to_string()),
         }
     }
 }
 
-impl Shared {
+impl SharedCaveat {
     /// Takes in another doubt if it is the same but for its number.
-    fn takes_in(&mut self, other: &Shared) -> bool {
+    fn takes_in(&mut self, other: &SharedCaveat) -> bool {
         match (self, other) {
             (
-                Shared::NotPrecise { wanted, limit, reached: [low, high] },
-                Shared::NotPrecise { wanted: also, limit: too, reached: [lower, higher] },
+                SharedCaveat::NotPrecise { wanted, limit, reached: [low, high] },
+                SharedCaveat::NotPrecise { wanted: also, limit: too, reached: [lower, higher] },
             ) if wanted == also && limit == too => {
                 (*low, *high) = (low.min(*lower), high.max(*higher));
                 true
             }
-            (Shared::Same(one), Shared::Same(other)) => one == other,
+            (SharedCaveat::Same(one), SharedCaveat::Same(other)) => one == other,
             _ => false,
         }
     }
 
     fn words(&self) -> String {
         match self {
-            Shared::Same(text) => text.clone(),
-            Shared::NotPrecise { wanted, limit, reached: [low, high] } if low == high => {
+            SharedCaveat::Same(text) => text.clone(),
+            SharedCaveat::NotPrecise { wanted, limit, reached: [low, high] } if low == high => {
                 format!("the 95 % interval is ±{low:.1} %, not ±{wanted:.1} %: {limit} came first")
             }
-            Shared::NotPrecise { wanted, limit, reached: [low, high] } => {
+            SharedCaveat::NotPrecise { wanted, limit, reached: [low, high] } => {
                 format!(
                     "the 95 % interval is ±{low:.1} to ±{high:.1} %, not ±{wanted:.1} %: {limit} came first"
                 )

@@ -6,7 +6,7 @@ use crate::figure::{words, wrapped};
 use unicode_width::UnicodeWidthStr;
 
 /// A table in lines, and the heads of the columns that found no room.
-pub(crate) struct Laid {
+pub(crate) struct TableLines {
     /// The lines; of these the first `heads` are the head.
     pub(crate) lines: Vec<String>,
     pub(crate) heads: usize,
@@ -31,11 +31,11 @@ pub(crate) fn filled(text: &str, columns: usize, behind: bool) -> String {
 }
 
 /// The table within so many columns; things beside each other become as many tables as it takes.
-pub(crate) fn tables(table: &Table, columns: usize) -> Vec<Laid> {
+pub(crate) fn tables(table: &Table, columns: usize) -> Vec<TableLines> {
     if table.is_beside() { divided(table, columns) } else { vec![laid(table, columns)] }
 }
 
-fn laid(table: &Table, columns: usize) -> Laid {
+fn laid(table: &Table, columns: usize) -> TableLines {
     let mut shown: Vec<usize> = (0..table.columns().len()).collect();
     let mut left_out: Vec<usize> = Vec::new();
     loop {
@@ -48,10 +48,10 @@ fn laid(table: &Table, columns: usize) -> Laid {
         if let Some(widths) = widths {
             left_out.sort_unstable();
             let left_out = left_out.iter().map(|c| table.columns()[*c].head.clone()).collect();
-            return Laid { left_out, ..in_lines(&part, &widths) };
+            return TableLines { left_out, ..in_lines(&part, &widths) };
         }
         let Some(least) = least else {
-            return Laid { lines: stacked(&part, columns), heads: 0, left_out: Vec::new() };
+            return TableLines { lines: stacked(&part, columns), heads: 0, left_out: Vec::new() };
         };
         shown.retain(|c| *c != least);
         left_out.push(least);
@@ -67,7 +67,7 @@ fn fits(table: &Table, columns: usize) -> bool {
 }
 
 /// As many tables below each other as it takes; each has at least one further column.
-fn divided(table: &Table, columns: usize) -> Vec<Laid> {
+fn divided(table: &Table, columns: usize) -> Vec<TableLines> {
     let (mut parts, mut first, all) = (Vec::new(), 1, table.columns().len());
     while first < all {
         let fits = |end: &usize| fitting(&table.part(first..*end), columns).is_some();
@@ -75,7 +75,7 @@ fn divided(table: &Table, columns: usize) -> Vec<Laid> {
         let part = table.part(first..end);
         let laid = match fitting(&part, columns) {
             Some(widths) => in_lines(&part, &widths),
-            None => Laid { lines: stacked(&part, columns), heads: 0, left_out: Vec::new() },
+            None => TableLines { lines: stacked(&part, columns), heads: 0, left_out: Vec::new() },
         };
         parts.push(laid);
         first = end;
@@ -111,12 +111,12 @@ fn fitting(table: &Table, columns: usize) -> Option<Vec<usize>> {
     (over(&widths) == 0).then_some(widths)
 }
 
-fn in_lines(table: &Table, widths: &[usize]) -> Laid {
+fn in_lines(table: &Table, widths: &[usize]) -> TableLines {
     let head: Vec<String> = table.columns().iter().map(|column| column.head.clone()).collect();
     let mut lines = row(table, &head, widths);
     let heads = lines.len();
     lines.extend(table.rows().iter().flat_map(|cells| row(table, cells, widths)));
-    Laid { lines, heads, left_out: Vec::new() }
+    TableLines { lines, heads, left_out: Vec::new() }
 }
 
 /// A row: a line, or several where a cell's words take more.

@@ -1,7 +1,7 @@
 //! A page as Markdown, as any forge, wiki or blog shows it. Details fold where the reader knows `<details>`.
 
 use super::table::Table;
-use super::{Block, Fact, Page, Section, Tone};
+use super::{NewsTone, Page, PageBlock, PageFact, PageSection};
 use cardscope_model::outside;
 use std::fmt::Write;
 
@@ -15,18 +15,18 @@ pub fn markdown(page: &Page) -> String {
         false => format!("# {}\n\n**{}**\n", plain(&page.title), plain(&page.answer)),
     };
     let reasons = page.reasons.iter().map(|reason| match reason.tone {
-        Tone::Bad => format!("**{}**", plain(&reason.text)),
+        NewsTone::Bad => format!("**{}**", plain(&reason.text)),
         _ => plain(&reason.text),
     });
     out += &list(reasons);
-    out += &block(&Block::Facts(page.figures.clone()), 2);
+    out += &block(&PageBlock::Facts(page.figures.clone()), 2);
     out += &page.sections.iter().map(|part| section(part, 2)).collect::<String>();
     if !page.next.is_empty() {
         out += "\n## Next\n";
     }
     for step in &page.next {
         let _ = write!(out, "\n{}\n", plain(&step.what));
-        out += &block(&Block::Commands(step.command.iter().cloned().collect()), 2);
+        out += &block(&PageBlock::Commands(step.command.iter().cloned().collect()), 2);
     }
     if !page.end.is_empty() {
         let _ =
@@ -36,7 +36,7 @@ pub fn markdown(page: &Page) -> String {
 }
 
 /// A part under its heading of a level.
-pub fn section(section: &Section, level: usize) -> String {
+pub fn section(section: &PageSection, level: usize) -> String {
     let body: String = section.blocks.iter().map(|part| block(part, level)).collect();
     if body.is_empty() || section.head.is_empty() {
         return body;
@@ -45,7 +45,7 @@ pub fn section(section: &Section, level: usize) -> String {
 }
 
 /// Names and values as a list.
-pub fn facts(facts: &[Fact]) -> String {
+pub fn facts(facts: &[PageFact]) -> String {
     list(facts.iter().map(|(name, value)| format!("**{}**: {}", plain(name), plain(value))))
 }
 
@@ -54,25 +54,25 @@ fn list(lines: impl Iterator<Item = String>) -> String {
     if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
-fn block(block: &Block, level: usize) -> String {
+fn block(block: &PageBlock, level: usize) -> String {
     if block.is_empty() {
         return String::new();
     }
     match block {
-        Block::Table(table) => grid(table),
-        Block::Words(words) => format!("\n{}\n", plain(words)),
-        Block::Lines(lines) => list(lines.iter().map(|line| plain(line))),
-        Block::Facts(all) => facts(all),
-        Block::Remarks(remarks) => list(remarks.iter().map(|remark| {
+        PageBlock::Table(table) => grid(table),
+        PageBlock::Words(words) => format!("\n{}\n", plain(words)),
+        PageBlock::Lines(lines) => list(lines.iter().map(|line| plain(line))),
+        PageBlock::Facts(all) => facts(all),
+        PageBlock::Remarks(remarks) => list(remarks.iter().map(|remark| {
             let word = remark.word().map(|word| format!("**{word}**: ")).unwrap_or_default();
             format!("{word}{}", plain(&remark.words()))
         })),
-        Block::Commands(lines) => {
+        PageBlock::Commands(lines) => {
             fenced(&lines.iter().map(|line| outside::line(line)).collect::<Vec<_>>().join("\n"))
         }
-        Block::Verbatim(text) => fenced(outside::page(text).trim_end()),
-        Block::Section(part) => section(part, level + 1),
-        Block::Chart(_) | Block::Picture(_) => String::new(),
+        PageBlock::Verbatim(text) => fenced(outside::page(text).trim_end()),
+        PageBlock::Section(part) => section(part, level + 1),
+        PageBlock::Chart(_) | PageBlock::Picture(_) => String::new(),
     }
 }
 
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn nothing_in_a_command_ends_its_fence() {
-        let commands = |line: &str| block(&Block::Commands(vec![line.to_owned()]), 2);
+        let commands = |line: &str| block(&PageBlock::Commands(vec![line.to_owned()]), 2);
         assert_eq!(commands("check x"), "\n```\ncheck x\n```\n");
         let hostile = commands("check '````\n# x'");
         assert!(hostile.starts_with("\n`````\n") && hostile.lines().count() == 4, "{hostile}");

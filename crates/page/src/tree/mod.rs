@@ -13,15 +13,15 @@ pub mod terminal;
 use crate::chart::Chart;
 use crate::figure::{count, duration, sentence};
 use cardscope_model::answer::Answer;
-use cardscope_model::finding::Weight;
-use cardscope_model::publication::Picture;
-pub use cardscope_model::report::Tone;
-use cardscope_model::report::{ChangedBlocks, ExitStatus, Header, Moved};
+use cardscope_model::finding::FindingWeight;
+use cardscope_model::publication::CardPicture;
+pub use cardscope_model::report::NewsTone;
+use cardscope_model::report::{ChangedBlocks, ExitStatus, IoTotals, ReportHeader};
 use cardscope_model::result::TestResult;
 use cardscope_model::suspect_reader::SuspectReader;
-use cardscope_model::units::{Size, grouped};
+use cardscope_model::units::{DecimalSize, grouped};
 use cardscope_model::verify::{IoCounts, IoError, READER_ERRORS};
-pub use findings::Remark;
+pub use findings::FindingRemark;
 use serde::Serialize;
 use table::Table;
 
@@ -33,15 +33,15 @@ pub struct Page {
     /// The answer, in a line of at most 80 columns.
     pub answer: Answer,
     /// How good it is.
-    pub tone: Tone,
+    pub tone: NewsTone,
     /// Why, in at most five lines.
-    pub reasons: Vec<Reason>,
+    pub reasons: Vec<AnswerReason>,
     /// The few figures that matter most.
-    pub figures: Vec<Fact>,
+    pub figures: Vec<PageFact>,
     /// What a first screen shows, and what folds.
-    pub sections: Vec<Section>,
+    pub sections: Vec<PageSection>,
     /// What to do now, each step once.
-    pub next: Vec<Step>,
+    pub next: Vec<PageStep>,
     /// How it ended and where it is kept.
     pub end: Vec<String>,
     /// When it was tested, where that is known: `2026-11-25 20:07 UTC`.
@@ -54,16 +54,16 @@ pub struct Page {
 
 /// A reason for the answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Reason {
+pub struct AnswerReason {
     /// Its weight.
-    pub tone: Tone,
+    pub tone: NewsTone,
     /// The reason, in a line.
     pub text: String,
 }
 
 /// Something to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Step {
+pub struct PageStep {
     /// What, as a sentence.
     pub what: String,
     /// What to type for it.
@@ -72,7 +72,7 @@ pub struct Step {
 
 /// A part of a page; its head may be empty.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Section {
+pub struct PageSection {
     /// What it is about.
     pub head: String,
     /// Whether it is a detail, shown where it is asked for.
@@ -82,18 +82,18 @@ pub struct Section {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub printed: bool,
     /// What stands in it.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<PageBlock>,
 }
 
 /// A name and its value.
-pub type Fact = (String, String);
+pub type PageFact = (String, String);
 
 /// What stands in a section.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Block {
+pub enum PageBlock {
     /// Names and values.
-    Facts(Vec<Fact>),
+    Facts(Vec<PageFact>),
     /// A table.
     Table(Table),
     /// Running text.
@@ -105,68 +105,68 @@ pub enum Block {
     /// Commands ready to paste.
     Commands(Vec<String>),
     /// Findings and caveats, those of one kind in one line.
-    Remarks(Vec<Remark>),
+    Remarks(Vec<FindingRemark>),
     /// A chart.
     Chart(Box<Chart>),
     /// A picture that belongs to a card: a photograph, a screenshot.
-    Picture(Picture),
+    Picture(CardPicture),
     /// A part of this part.
-    Section(Section),
+    Section(PageSection),
 }
 
-impl Block {
+impl PageBlock {
     /// Whether it has nothing to show.
     pub(crate) fn is_empty(&self) -> bool {
         match self {
-            Block::Facts(facts) => facts.is_empty(),
-            Block::Table(table) => table.rows().is_empty(),
-            Block::Words(text) | Block::Verbatim(text) => text.is_empty(),
-            Block::Lines(lines) | Block::Commands(lines) => lines.is_empty(),
-            Block::Remarks(remarks) => remarks.is_empty(),
-            Block::Section(section) => section.blocks.is_empty(),
-            Block::Chart(_) | Block::Picture(_) => false,
+            PageBlock::Facts(facts) => facts.is_empty(),
+            PageBlock::Table(table) => table.rows().is_empty(),
+            PageBlock::Words(text) | PageBlock::Verbatim(text) => text.is_empty(),
+            PageBlock::Lines(lines) | PageBlock::Commands(lines) => lines.is_empty(),
+            PageBlock::Remarks(remarks) => remarks.is_empty(),
+            PageBlock::Section(section) => section.blocks.is_empty(),
+            PageBlock::Chart(_) | PageBlock::Picture(_) => false,
         }
     }
 
     /// A chart.
-    pub fn chart(chart: Chart) -> Block {
-        Block::Chart(Box::new(chart))
+    pub fn chart(chart: Chart) -> PageBlock {
+        PageBlock::Chart(Box::new(chart))
     }
 }
 
-impl Section {
+impl PageSection {
     /// A section without its empty blocks.
-    pub fn new(head: &str, body: impl IntoIterator<Item = Block>) -> Self {
+    pub fn new(head: &str, body: impl IntoIterator<Item = PageBlock>) -> Self {
         let blocks = body.into_iter().filter(|block| !block.is_empty()).collect();
-        Section { head: head.to_owned(), folded: false, printed: false, blocks }
+        PageSection { head: head.to_owned(), folded: false, printed: false, blocks }
     }
 
     /// The same as a detail.
     pub fn folded(self) -> Self {
-        Section { folded: true, ..self }
+        PageSection { folded: true, ..self }
     }
 }
 
 /// A name and its value.
-pub fn fact(name: &str, value: impl ToString) -> Fact {
+pub fn fact(name: &str, value: impl ToString) -> PageFact {
     (name.to_owned(), value.to_string())
 }
 
 /// The first of many as lines, and how many more there are.
-pub fn listed<T>(all: &[T], most: usize, line: impl Fn(&T) -> String) -> Block {
+pub fn listed<T>(all: &[T], most: usize, line: impl Fn(&T) -> String) -> PageBlock {
     let more = all.len().saturating_sub(most);
     let more = (more > 0).then(|| format!("… and {more} more in the JSON document"));
-    Block::Lines(all.iter().take(most).map(line).chain(more).collect())
+    PageBlock::Lines(all.iter().take(most).map(line).chain(more).collect())
 }
 
 /// What went to and from the card, how long that took, and whether data that was overwritten is there again.
-pub fn moved(moved: &Moved) -> String {
+pub fn moved(moved: &IoTotals) -> String {
     let all =
         [("wrote", moved.bytes_written), ("restored", moved.bytes_restored), ("read", moved.bytes_read)];
     let happened: Vec<String> = all
         .iter()
         .filter(|(_, bytes)| *bytes > 0)
-        .map(|(verb, bytes)| format!("{verb} {}", Size(*bytes)))
+        .map(|(verb, bytes)| format!("{verb} {}", DecimalSize(*bytes)))
         .collect();
     // A write that failed may have changed something all the same.
     let wrote = moved.bytes_written > 0 || moved.io_errors.iter().any(|error| error.operation == "write");
@@ -190,38 +190,38 @@ pub fn may_have_changed(changed: &ChangedBlocks) -> String {
 }
 
 /// What the findings of a claim say.
-pub fn verdicts<'a>(header: &'a Header, claim: &'a str) -> impl Iterator<Item = String> + 'a {
+pub fn verdicts<'a>(header: &'a ReportHeader, claim: &'a str) -> impl Iterator<Item = String> + 'a {
     let all = header.findings.iter().filter(move |finding| finding.claim == claim);
     all.map(|finding| finding.verdict.clone())
 }
 
 /// How many I/Os failed, in the line below the answer.
-pub fn failed_ios(moved: &Moved) -> Option<Reason> {
+pub fn failed_ios(moved: &IoTotals) -> Option<AnswerReason> {
     failed(moved.counts, &moved.io_errors)
 }
 
 /// The same of counts and a list.
-pub fn failed(counts: IoCounts, io_errors: &[IoError]) -> Option<Reason> {
+pub fn failed(counts: IoCounts, io_errors: &[IoError]) -> Option<AnswerReason> {
     let IoCounts { failed_once, failed_twice, .. } = counts;
     let first = io_errors.iter().find(|error| !error.recovered).or(io_errors.first());
     let place = |first: &IoError| match first.operation.as_str() {
         "flush" => " (a flush)".to_owned(),
-        operation => format!(" (first {operation} at {})", Size(first.offset)),
+        operation => format!(" (first {operation} at {})", DecimalSize(first.offset)),
     };
     let place = first.map(place).unwrap_or_default();
     let (tone, text) = match (failed_once, failed_twice) {
         (0, 0) => return None,
-        (once, 0) => (Tone::Warning, format!("{} failed once, none twice{place}.", count(once, "I/O"))),
-        (0, twice) => (Tone::Bad, format!("{} failed twice{place}.", count(twice, "I/O"))),
+        (once, 0) => (NewsTone::Warning, format!("{} failed once, none twice{place}.", count(once, "I/O"))),
+        (0, twice) => (NewsTone::Bad, format!("{} failed twice{place}.", count(twice, "I/O"))),
         (once, twice) => {
-            (Tone::Bad, format!("{} failed twice{place}, {} once.", count(twice, "I/O"), grouped(once)))
+            (NewsTone::Bad, format!("{} failed twice{place}, {} once.", count(twice, "I/O"), grouped(once)))
         }
     };
-    Some(Reason { tone, text })
+    Some(AnswerReason { tone, text })
 }
 
 /// I/Os that failed.
-pub fn io_errors(io_errors: &[IoError]) -> Block {
+pub fn io_errors(io_errors: &[IoError]) -> PageBlock {
     listed(io_errors, 8, |io_error| {
         let IoError { operation, offset, len, errno, reason, recovered, in_parts } = io_error;
         let again = match (recovered, in_parts) {
@@ -234,61 +234,61 @@ pub fn io_errors(io_errors: &[IoError]) -> Block {
 }
 
 /// The tone of a page whose figures speak for themselves: only what is bad, or without any figure, has a colour.
-pub fn tone_of_figures(status: ExitStatus) -> Tone {
+pub fn tone_of_figures(status: ExitStatus) -> NewsTone {
     match status {
-        ExitStatus::Good => Tone::Plain,
-        ExitStatus::NotProven => Tone::Warning,
-        ExitStatus::Bad => Tone::Bad,
+        ExitStatus::Good => NewsTone::Plain,
+        ExitStatus::NotProven => NewsTone::Warning,
+        ExitStatus::Bad => NewsTone::Bad,
     }
 }
 
 impl Page {
     /// A page with its answer.
-    pub fn new(title: &str, tone: Tone, answer: impl Into<Answer>) -> Self {
+    pub fn new(title: &str, tone: NewsTone, answer: impl Into<Answer>) -> Self {
         Page { title: title.to_owned(), tone, answer: answer.into(), ..Page::default() }
     }
 
     /// A page whose answer says all that it is about.
     pub fn plain(answer: impl Into<Answer>) -> Self {
-        Page::new("", Tone::Plain, answer)
+        Page::new("", NewsTone::Plain, answer)
     }
 
     /// Adds a part of the first screen; empty blocks, and a part of nothing else, leave no trace.
-    pub fn add(&mut self, head: &str, body: impl IntoIterator<Item = Block>) {
-        self.push(Section::new(head, body));
+    pub fn add(&mut self, head: &str, body: impl IntoIterator<Item = PageBlock>) {
+        self.push(PageSection::new(head, body));
     }
 
     /// Adds a detail.
-    pub fn fold(&mut self, head: &str, body: impl IntoIterator<Item = Block>) {
-        self.push(Section::new(head, body).folded());
+    pub fn fold(&mut self, head: &str, body: impl IntoIterator<Item = PageBlock>) {
+        self.push(PageSection::new(head, body).folded());
     }
 
-    fn push(&mut self, section: Section) {
+    fn push(&mut self, section: PageSection) {
         if !section.blocks.is_empty() {
             self.sections.push(section);
         }
     }
 
     /// Adds a reason; a page has five of them at most, and what is bad takes the place of what is not.
-    pub fn because(&mut self, tone: Tone, text: impl Into<String>) {
-        let reason = Reason { tone, text: text.into() };
+    pub fn because(&mut self, tone: NewsTone, text: impl Into<String>) {
+        let reason = AnswerReason { tone, text: text.into() };
         if self.reasons.len() < REASONS {
             self.reasons.push(reason);
-        } else if tone == Tone::Bad
-            && let Some(other) = self.reasons.iter_mut().rev().find(|other| other.tone != Tone::Bad)
+        } else if tone == NewsTone::Bad
+            && let Some(other) = self.reasons.iter_mut().rev().find(|other| other.tone != NewsTone::Bad)
         {
             *other = reason;
         }
     }
 
     /// Adds reasons of a tone, as long as there is room.
-    pub fn because_all(&mut self, tone: Tone, texts: impl IntoIterator<Item = String>) {
+    pub fn because_all(&mut self, tone: NewsTone, texts: impl IntoIterator<Item = String>) {
         texts.into_iter().for_each(|text| self.because(tone, text));
     }
 
     /// Adds what to do next, once.
     pub fn step(&mut self, what: impl Into<String>, command: Option<String>) {
-        let step = Step { what: what.into(), command };
+        let step = PageStep { what: what.into(), command };
         if !self.next.contains(&step) {
             self.next.push(step);
         }
@@ -302,40 +302,40 @@ impl Page {
 
     /// Findings and caveats as details, those of single tests included. What is bad and not said yet is a reason, too,
     /// and no page with such news is green or without colour.
-    pub fn add_findings<'a>(&mut self, header: &Header, tests: impl Iterator<Item = &'a TestResult>) {
-        if header.exit_status() != ExitStatus::Good && matches!(self.tone, Tone::Good | Tone::Plain) {
-            self.tone = Tone::Warning;
+    pub fn add_findings<'a>(&mut self, header: &ReportHeader, tests: impl Iterator<Item = &'a TestResult>) {
+        if header.exit_status() != ExitStatus::Good && matches!(self.tone, NewsTone::Good | NewsTone::Plain) {
+            self.tone = NewsTone::Warning;
         }
         let of_reader = header.findings.iter().filter(|finding| finding.claim == READER_ERRORS);
-        of_reader.for_each(|finding| self.because(Tone::Warning, finding.verdict.clone()));
-        for finding in header.findings.iter().filter(|f| f.weight == Weight::Bad) {
+        of_reader.for_each(|finding| self.because(NewsTone::Warning, finding.verdict.clone()));
+        for finding in header.findings.iter().filter(|f| f.weight == FindingWeight::Bad) {
             let said = SAID_BY_VERDICT.contains(&finding.claim.as_str())
                 || finding.claim == "label-capacity"
                     && matches!(self.answer.verdict(), Some("FAKE" | "FAKE LABEL"))
                 || self.reasons.iter().any(|reason| reason.text == finding.verdict);
             if !said {
-                self.because(Tone::Bad, finding.verdict.clone());
+                self.because(NewsTone::Bad, finding.verdict.clone());
             }
         }
-        self.fold("Findings", [Block::Remarks(findings::of(&header.findings))]);
-        self.fold("Caveats", [Block::Remarks(findings::caveats(&header.caveats, tests))]);
+        self.fold("Findings", [PageBlock::Remarks(findings::of(&header.findings))]);
+        self.fold("Caveats", [PageBlock::Remarks(findings::caveats(&header.caveats, tests))]);
     }
 
     /// A reader that does not give the same data each time is the answer where it ended the test, or where something bad
     /// was found of the card through it; elsewhere the first reason.
     fn blame_reader(&mut self, reader: &SuspectReader, is_complete: bool) {
-        if reader.ended_test || is_complete && self.tone == Tone::Bad {
-            self.tone = Tone::Warning;
+        if reader.ended_test || is_complete && self.tone == NewsTone::Bad {
+            self.tone = NewsTone::Warning;
             let answer = Answer::with_verdict("SUSPECT READER", ": reads of the same place differ.");
             self.answer = answer.advise("Try another reader.");
         }
         let text = sentence(&reader.to_string());
-        self.reasons.insert(0, Reason { tone: Tone::Warning, text });
+        self.reasons.insert(0, AnswerReason { tone: NewsTone::Warning, text });
         self.reasons.truncate(REASONS);
     }
 
     /// What to do next, what was tested, how it ended, when it was, and its session.
-    pub fn add_end(&mut self, header: &Header) {
+    pub fn add_end(&mut self, header: &ReportHeader) {
         if let Some(reader) = &header.suspect_reader {
             self.blame_reader(reader, header.error.is_none());
         }
@@ -359,7 +359,7 @@ impl Page {
             // What went wrong comes before what was found until then; who stopped it knows.
             if !error.starts_with("interrupted") {
                 let text = sentence(error.split_once(". ").map_or(error, |(first, _)| first));
-                self.reasons.insert(0, Reason { tone: Tone::Bad, text });
+                self.reasons.insert(0, AnswerReason { tone: NewsTone::Bad, text });
             }
             self.end.push(format!("Ended early: {error}"));
         }
@@ -368,13 +368,13 @@ impl Page {
 
     /// An error without the command that the next steps name already.
     fn unsaid<'a>(&self, error: &'a str) -> &'a str {
-        let said = |step: &Step| error.find(step.command.as_deref()?);
+        let said = |step: &PageStep| error.find(step.command.as_deref()?);
         let said = self.next.iter().find_map(said).and_then(|at| error[..at].rfind("; "));
         said.map_or(error, |end| &error[..end])
     }
 
     /// The page of a document with this header: the frame below the verb's own parts.
-    pub fn framed(mut self, header: &Header) -> Page {
+    pub fn framed(mut self, header: &ReportHeader) -> Page {
         self.add_findings(header, std::iter::empty());
         self.add_end(header);
         self
@@ -404,24 +404,24 @@ mod tests {
     fn a_step_stands_once_and_a_part_of_nothing_leaves_no_trace() {
         let mut page = Page::plain("Done.");
         (0..2).for_each(|_| page.step("Test it:", Some("cardscope check DEVICE".into())));
-        page.add("Speed", [Block::Table(Table::new(["test"])), Block::Lines(Vec::new())]);
-        (0..9).for_each(|n| page.because(Tone::Plain, format!("{n}")));
+        page.add("Speed", [PageBlock::Table(Table::new(["test"])), PageBlock::Lines(Vec::new())]);
+        (0..9).for_each(|n| page.because(NewsTone::Plain, format!("{n}")));
         assert_eq!((page.next.len(), page.sections.len(), page.reasons.len()), (1, 0, REASONS));
-        page.because(Tone::Bad, "The card lost data.");
+        page.because(NewsTone::Bad, "The card lost data.");
         assert_eq!(page.reasons.len(), REASONS);
-        assert_eq!(page.reasons.last().map(|reason| reason.tone), Some(Tone::Bad), "bad news finds room");
+        assert_eq!(page.reasons.last().map(|reason| reason.tone), Some(NewsTone::Bad), "bad news finds room");
     }
 
     #[test]
     fn what_went_wrong_is_the_first_reason_and_what_somebody_stopped_is_none() {
         let ended = |error: &str| {
             let mut page = Page::plain("NOT TESTED: it ended.");
-            page.because(Tone::Plain, "The card's data: as it was.");
-            page.framed(&Header { error: Some(error.to_owned()), ..Header::default() })
+            page.because(NewsTone::Plain, "The card's data: as it was.");
+            page.framed(&ReportHeader { error: Some(error.to_owned()), ..ReportHeader::default() })
         };
         let page = ended("the card no longer answers (I/O error). Insert it again");
         assert_eq!(page.reasons[0].text, "The card no longer answers (I/O error).");
-        assert_eq!((page.reasons[0].tone, page.reasons.len()), (Tone::Bad, 2));
+        assert_eq!((page.reasons[0].tone, page.reasons.len()), (NewsTone::Bad, 2));
         assert!(page.end.iter().any(|line| line.ends_with("Insert it again")), "{page:?}");
         assert_eq!(ended("interrupted; the results so far are stored").reasons.len(), 1);
     }
@@ -437,15 +437,16 @@ mod tests {
 
     #[test]
     fn only_what_happened_to_the_card_is_said() {
-        let read = Moved { bytes_read: 203_000_000, seconds: 36.9, data_kept: true, ..Moved::default() };
+        let read =
+            IoTotals { bytes_read: 203_000_000, seconds: 36.9, data_kept: true, ..IoTotals::default() };
         assert_eq!(moved(&read), "read 203 MB in 36.9 s");
-        let wrote = Moved { bytes_written: 69_100_000, bytes_restored: 69_100_000, ..read };
+        let wrote = IoTotals { bytes_written: 69_100_000, bytes_restored: 69_100_000, ..read };
         assert_eq!(moved(&wrote), "wrote 69.1 MB, restored 69.1 MB, read 203 MB in 36.9 s; data preserved");
         let listed = Some("/state/changed-1".to_owned());
         let changed = ChangedBlocks { blocks: 3, bytes: 12_288, file: listed };
-        let wrote = Moved { data_kept: false, may_have_changed: Some(changed), ..wrote };
+        let wrote = IoTotals { data_kept: false, may_have_changed: Some(changed), ..wrote };
         assert!(moved(&wrote).ends_with("; may have changed: 3 blocks, listed in /state/changed-1"));
-        assert_eq!(moved(&Moved::default()), "read and wrote nothing");
+        assert_eq!(moved(&IoTotals::default()), "read and wrote nothing");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::ops::Range;
 /// A table with a head.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Table {
-    columns: Vec<Column>,
+    columns: Vec<TableColumn>,
     rows: Vec<Vec<String>>,
     /// How good each cell is beside the best of its row, 0 to 1, for a heat map; empty where the table is none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -18,7 +18,7 @@ pub struct Table {
 
 /// A column.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Column {
+pub struct TableColumn {
     /// Its head.
     pub head: String,
     /// Whether its cells are words, which begin at the left and may take several lines.
@@ -34,12 +34,12 @@ pub const ALWAYS: u8 = u8::MAX;
 pub(crate) const FIRST_TO_GO: u8 = 32;
 
 /// A column's head, and what it shows of a thing.
-type Shown<'a, T> = (&'a str, &'a dyn Fn(&T) -> String);
+type ItemColumn<'a, T> = (&'a str, &'a dyn Fn(&T) -> String);
 
 impl Table {
     /// A table with these column heads. The first is always shown, the others the less important the further right.
     pub fn new<S: Into<String>>(head: impl IntoIterator<Item = S>) -> Self {
-        let column = |(number, head): (usize, S)| Column {
+        let column = |(number, head): (usize, S)| TableColumn {
             head: head.into(),
             words: number == 0,
             importance: if number == 0 { ALWAYS } else { (ALWAYS - 1).saturating_sub(number.min(200) as u8) },
@@ -48,7 +48,7 @@ impl Table {
     }
 
     /// A row for each thing. Columns in which no row has anything are left out.
-    pub fn of<'a, T: 'a>(things: impl IntoIterator<Item = &'a T>, columns: &[Shown<'_, T>]) -> Self {
+    pub fn of<'a, T: 'a>(things: impl IntoIterator<Item = &'a T>, columns: &[ItemColumn<'_, T>]) -> Self {
         let mut table = Table::new(columns.iter().map(|(head, _)| *head));
         things.into_iter().for_each(|thing| table.row(columns.iter().map(|(_, show)| show(thing))));
         table.drop_blank_columns();
@@ -73,7 +73,7 @@ impl Table {
     fn with<'a>(
         mut self,
         heads: impl IntoIterator<Item = &'a str>,
-        change: impl Fn(&mut Column, u8),
+        change: impl Fn(&mut TableColumn, u8),
     ) -> Self {
         for (order, head) in (0..).zip(heads) {
             self.columns.iter_mut().filter(|c| c.head == head).for_each(|column| change(column, order));
@@ -101,7 +101,7 @@ impl Table {
     }
 
     /// The columns.
-    pub fn columns(&self) -> &[Column] {
+    pub fn columns(&self) -> &[TableColumn] {
         &self.columns
     }
 

@@ -3,14 +3,14 @@
 
 use super::layout::{filled, tables, width};
 use super::table::Table;
-use super::{Block, Fact, Page, Section, Step, Tone};
+use super::{NewsTone, Page, PageBlock, PageFact, PageSection, PageStep};
 use crate::figure::wrapped;
 use crate::plot;
 use std::fmt::Write;
 
 /// What a page is shown on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Screen {
+pub struct ScreenOptions {
     /// Columns of a line.
     pub columns: usize,
     /// Whether details are shown, too.
@@ -19,7 +19,7 @@ pub struct Screen {
 
 /// What a span of a line is, for its colour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Style {
+pub enum SpanStyle {
     /// Text.
     #[default]
     Plain,
@@ -28,20 +28,20 @@ pub enum Style {
     /// What is in the background: names of columns, ids.
     Dim,
     /// News of a tone.
-    News(Tone),
+    News(NewsTone),
 }
 
 /// Part of a line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Span {
+pub struct LineSpan {
     /// The text; it may be a stranger's.
     pub text: String,
     /// What it is.
-    pub style: Style,
+    pub style: SpanStyle,
 }
 
 /// A line.
-pub type Line = Vec<Span>;
+pub type StyledLine = Vec<LineSpan>;
 
 /// Blanks before what stands below a head.
 const INDENT: usize = 2;
@@ -50,17 +50,18 @@ const INDENT: usize = 2;
 const NAME: usize = 16;
 
 /// The page in lines.
-pub fn lines(page: &Page, screen: &Screen) -> Vec<Line> {
-    let mut out = Lines { columns: screen.columns.max(40), lines: Vec::new() };
-    out.wrapped("", &page.answer, Style::News(page.tone));
+pub fn lines(page: &Page, screen: &ScreenOptions) -> Vec<StyledLine> {
+    let mut out = LineBuilder { columns: screen.columns.max(40), lines: Vec::new() };
+    out.wrapped("", &page.answer, SpanStyle::News(page.tone));
     for reason in &page.reasons {
-        out.marked("  • ", Style::News(reason.tone), &reason.text, Style::Plain);
+        out.marked("  • ", SpanStyle::News(reason.tone), &reason.text, SpanStyle::Plain);
     }
     if !page.figures.is_empty() {
         out.blank();
         out.facts(&page.figures);
     }
-    let (details, first): (Vec<&Section>, Vec<&Section>) = page.sections.iter().partition(|s| s.folded);
+    let (details, first): (Vec<&PageSection>, Vec<&PageSection>) =
+        page.sections.iter().partition(|s| s.folded);
     first.into_iter().for_each(|section| out.section(section));
     out.steps(&page.next);
     if screen.details {
@@ -71,7 +72,7 @@ pub fn lines(page: &Page, screen: &Screen) -> Vec<Line> {
 }
 
 /// The page as text without colours.
-pub fn text(page: &Page, screen: &Screen) -> String {
+pub fn text(page: &Page, screen: &ScreenOptions) -> String {
     let mut out = String::new();
     for line in lines(page, screen) {
         let line: String = line.into_iter().map(|span| span.text).collect();
@@ -83,88 +84,92 @@ pub fn text(page: &Page, screen: &Screen) -> String {
 impl Page {
     /// The page as text without colours, as wide as a terminal of 80 columns, with all details.
     pub fn text(&self) -> String {
-        text(self, &Screen { columns: 80, details: true })
+        text(self, &ScreenOptions { columns: 80, details: true })
     }
 }
 
 /// Lines that are being made.
-struct Lines {
+struct LineBuilder {
     columns: usize,
-    lines: Vec<Line>,
+    lines: Vec<StyledLine>,
 }
 
-impl Lines {
+impl LineBuilder {
     fn blank(&mut self) {
         if self.lines.last().is_some_and(|line| !line.is_empty()) {
             self.lines.push(Vec::new());
         }
     }
 
-    fn line(&mut self, text: &str, style: Style) {
-        self.lines.push(vec![Span { text: text.to_owned(), style }]);
+    fn line(&mut self, text: &str, style: SpanStyle) {
+        self.lines.push(vec![LineSpan { text: text.to_owned(), style }]);
     }
 
     /// A text in as many lines as it takes, each with the same blanks before it.
-    fn wrapped(&mut self, before: &str, text: &str, style: Style) {
-        self.marked(before, Style::Plain, text, style);
+    fn wrapped(&mut self, before: &str, text: &str, style: SpanStyle) {
+        self.marked(before, SpanStyle::Plain, text, style);
     }
 
     /// A text in as many lines as it takes, behind a mark; its other lines begin below its first word.
-    fn marked(&mut self, mark: &str, mark_style: Style, text: &str, style: Style) {
+    fn marked(&mut self, mark: &str, mark_style: SpanStyle, text: &str, style: SpanStyle) {
         let room = self.columns.saturating_sub(width(mark));
         for (number, line) in wrapped(text, room).into_iter().enumerate() {
             let mark = if number == 0 { mark.to_owned() } else { " ".repeat(width(mark)) };
-            self.lines.push(vec![Span { text: mark, style: mark_style }, Span { text: line, style }]);
+            self.lines.push(vec![LineSpan { text: mark, style: mark_style }, LineSpan { text: line, style }]);
         }
     }
 
-    fn section(&mut self, section: &Section) {
-        let mut body = Lines { columns: self.columns, lines: Vec::new() };
+    fn section(&mut self, section: &PageSection) {
+        let mut body = LineBuilder { columns: self.columns, lines: Vec::new() };
         section.blocks.iter().for_each(|block| body.block(block));
         if body.lines.is_empty() {
             return;
         }
         self.blank();
         if !section.head.is_empty() {
-            self.line(&section.head, Style::Strong);
+            self.line(&section.head, SpanStyle::Strong);
         }
         self.lines.append(&mut body.lines);
     }
 
-    fn block(&mut self, block: &Block) {
+    fn block(&mut self, block: &PageBlock) {
         let indent = " ".repeat(INDENT);
         match block {
-            Block::Facts(facts) => self.facts(facts),
-            Block::Table(table) => self.table(table),
-            Block::Words(words) => self.wrapped(&indent, words, Style::Plain),
-            Block::Lines(lines) => lines.iter().for_each(|line| self.wrapped(&indent, line, Style::Plain)),
-            Block::Verbatim(text) => text.lines().for_each(|line| self.line(&spaced(line), Style::Plain)),
-            Block::Commands(commands) => {
-                commands.iter().for_each(|command| self.line(&format!("    {command}"), Style::Strong));
+            PageBlock::Facts(facts) => self.facts(facts),
+            PageBlock::Table(table) => self.table(table),
+            PageBlock::Words(words) => self.wrapped(&indent, words, SpanStyle::Plain),
+            PageBlock::Lines(lines) => {
+                lines.iter().for_each(|line| self.wrapped(&indent, line, SpanStyle::Plain))
             }
-            Block::Remarks(remarks) => {
+            PageBlock::Verbatim(text) => {
+                text.lines().for_each(|line| self.line(&spaced(line), SpanStyle::Plain))
+            }
+            PageBlock::Commands(commands) => {
+                commands.iter().for_each(|command| self.line(&format!("    {command}"), SpanStyle::Strong));
+            }
+            PageBlock::Remarks(remarks) => {
                 for remark in remarks {
                     let mark = remark.word().map_or_else(|| "  • ".to_owned(), |word| format!("  {word}: "));
                     let style = match remark.word() {
-                        Some("bad") => Style::News(Tone::Bad),
-                        Some("hint") => Style::News(Tone::Warning),
-                        _ => Style::Dim,
+                        Some("bad") => SpanStyle::News(NewsTone::Bad),
+                        Some("hint") => SpanStyle::News(NewsTone::Warning),
+                        _ => SpanStyle::Dim,
                     };
-                    self.marked(&mark, style, &remark.words(), Style::Plain);
+                    self.marked(&mark, style, &remark.words(), SpanStyle::Plain);
                 }
             }
-            Block::Chart(chart) => {
+            PageBlock::Chart(chart) => {
                 self.blank();
-                plot::text(chart).lines().for_each(|line| self.line(line, Style::Plain));
+                plot::text(chart).lines().for_each(|line| self.line(line, SpanStyle::Plain));
             }
-            Block::Picture(picture) => {
-                self.wrapped(&indent, &format!("picture: {}", picture.caption), Style::Plain);
+            PageBlock::Picture(picture) => {
+                self.wrapped(&indent, &format!("picture: {}", picture.caption), SpanStyle::Plain);
             }
-            Block::Section(section) => self.section(section),
+            PageBlock::Section(section) => self.section(section),
         }
     }
 
-    fn facts(&mut self, facts: &[Fact]) {
+    fn facts(&mut self, facts: &[PageFact]) {
         let name = facts.iter().map(|(name, _)| width(name)).fold(NAME, usize::max);
         // A long name takes a line, so that values keep half of the screen.
         let name = name.min(self.columns / 2 - INDENT);
@@ -172,10 +177,10 @@ impl Lines {
             let indent = " ".repeat(INDENT);
             let beside = if width(label) > name { "" } else { label };
             if beside.is_empty() {
-                self.wrapped(&indent, label, Style::Dim);
+                self.wrapped(&indent, label, SpanStyle::Dim);
             }
             let mark = format!("{indent}{}  ", filled(beside, name, true));
-            self.marked(&mark, Style::Dim, value, Style::Plain);
+            self.marked(&mark, SpanStyle::Dim, value, SpanStyle::Plain);
         }
     }
 
@@ -186,30 +191,30 @@ impl Lines {
                 self.blank();
             }
             for (number, line) in laid.lines.iter().enumerate() {
-                let style = if number < laid.heads { Style::Dim } else { Style::Plain };
+                let style = if number < laid.heads { SpanStyle::Dim } else { SpanStyle::Plain };
                 self.line(&format!("{indent}{line}"), style);
             }
             if !laid.left_out.is_empty() {
                 let more = format!("(a wider terminal also shows: {})", laid.left_out.join("; "));
-                self.wrapped(&indent, &more, Style::Dim);
+                self.wrapped(&indent, &more, SpanStyle::Dim);
             }
         }
     }
 
-    fn steps(&mut self, steps: &[Step]) {
+    fn steps(&mut self, steps: &[PageStep]) {
         if steps.is_empty() {
             return;
         }
         self.blank();
-        self.line("Next", Style::Strong);
+        self.line("Next", SpanStyle::Strong);
         for step in steps {
-            self.wrapped("  ", &step.what, Style::Plain);
-            step.command.iter().for_each(|command| self.line(&format!("    {command}"), Style::Strong));
+            self.wrapped("  ", &step.what, SpanStyle::Plain);
+            step.command.iter().for_each(|command| self.line(&format!("    {command}"), SpanStyle::Strong));
         }
     }
 
     /// How it ended, and what there is more to see.
-    fn end(&mut self, page: &Page, hidden: &[&Section]) {
+    fn end(&mut self, page: &Page, hidden: &[&PageSection]) {
         let heads: Vec<&str> =
             hidden.iter().map(|section| section.head.as_str()).filter(|h| !h.is_empty()).collect();
         let more = (!heads.is_empty()).then(|| format!("More with --details: {}.", heads.join("; ")));
@@ -218,7 +223,7 @@ impl Lines {
         if !all.is_empty() && !self.lines.is_empty() {
             self.blank();
         }
-        all.iter().for_each(|line| self.wrapped("", line, Style::Dim));
+        all.iter().for_each(|line| self.wrapped("", line, SpanStyle::Dim));
     }
 }
 

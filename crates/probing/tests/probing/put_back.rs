@@ -1,16 +1,16 @@
 //! Every place of a card ends with its oldest content, in whatever way its addresses lead to one another.
 
-use cardscope_engine::card::{Answer, Card, Extent, extents};
-use cardscope_engine::content::Content;
+use cardscope_engine::card::{CardExtent, IoDriver, ReadAnswer, extents};
+use cardscope_engine::content::IoContent;
 use cardscope_engine::delegate_target;
 use cardscope_engine::event::Silent;
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::journal::Journal as _;
-use cardscope_engine::target::{Completion, Direction, Io, Target, TargetError};
-use cardscope_journal::put_back::{PutBack, put_back};
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::journal::JournalWriter as _;
+use cardscope_engine::target::{IoCompletion, IoDirection, IoRequest, Target, TargetError};
+use cardscope_journal::put_back::{RestoreResult, put_back};
 use cardscope_probing::write_scope::WriteScope;
 use cardscope_simulator::SimTarget;
-use cardscope_testkit::memory_journal::Memory;
+use cardscope_testkit::memory_journal::MemoryJournal;
 
 const MIB: u64 = 1 << 20;
 const LEN: u32 = 4096;
@@ -20,16 +20,16 @@ struct Reader {
     card: SimTarget,
     before: Vec<u8>,
     /// Whether a request is answered so.
-    lies: fn(&Io) -> bool,
+    lies: fn(&IoRequest) -> bool,
     /// Whether writes are answered with success and lost.
     loses: bool,
-    flying: Vec<Io>,
-    read: Vec<Extent>,
-    lost: Vec<Completion>,
+    flying: Vec<IoRequest>,
+    read: Vec<CardExtent>,
+    lost: Vec<IoCompletion>,
 }
 
 impl Reader {
-    fn new(lies: fn(&Io) -> bool) -> Self {
+    fn new(lies: fn(&IoRequest) -> bool) -> Self {
         let card = SimTarget::named("sim:constant?announced_bytes=16MiB&state=filled").unwrap();
         let none = Vec::new();
         let mut reader = Reader {
@@ -42,9 +42,9 @@ impl Reader {
             lost: Vec::new(),
         };
         let mut before = Vec::new();
-        let mut card = Card::new(&mut reader, &Interrupt::default(), 1 << 20, 1).unwrap();
-        card.read(extents(0, 16 * MIB, 1 << 20), Content::Buffer, |_, _, answer| {
-            let Answer::Differs { bytes, .. } = answer else { panic!("{answer:?}") };
+        let mut card = IoDriver::new(&mut reader, &InterruptFlag::default(), 1 << 20, 1).unwrap();
+        card.read(extents(0, 16 * MIB, 1 << 20), IoContent::Buffer, |_, _, answer| {
+            let ReadAnswer::Differs { bytes, .. } = answer else { panic!("{answer:?}") };
             before.extend_from_slice(bytes);
             Ok(())
         })
@@ -56,26 +56,26 @@ impl Reader {
 impl Target for Reader {
     delegate_target!([card] info, now, plan, flush, idle, reopen, buffer, compare, caveats, drop_caches, temperature, ping, health, discard, area);
 
-    fn submit(&mut self, io: &Io) -> Result<(), TargetError> {
-        if io.direction == Direction::Read {
-            self.read.push(Extent { offset: io.offset, len: io.len });
+    fn submit(&mut self, io: &IoRequest) -> Result<(), TargetError> {
+        if io.direction == IoDirection::Read {
+            self.read.push(CardExtent { offset: io.offset, len: io.len });
         } else if self.loses {
             let at = self.now();
-            self.lost.push(Completion { slot: io.slot, at, result: Ok(()) });
+            self.lost.push(IoCompletion { slot: io.slot, at, result: Ok(()) });
             return Ok(());
         }
         self.flying.push(*io);
         self.card.submit(io)
     }
 
-    fn complete(&mut self, at_least: usize, done: &mut Vec<Completion>) -> Result<(), TargetError> {
+    fn complete(&mut self, at_least: usize, done: &mut Vec<IoCompletion>) -> Result<(), TargetError> {
         done.append(&mut self.lost);
         let from = done.len();
         self.card.complete(at_least.saturating_sub(from), done)?;
         for ended in &done[from..] {
             let at = self.flying.iter().position(|io| io.slot == ended.slot).unwrap();
             let io = self.flying.remove(at);
-            if io.direction == Direction::Read && (self.lies)(&io) {
+            if io.direction == IoDirection::Read && (self.lies)(&io) {
                 let range = io.offset as usize..io.offset as usize + io.len as usize;
                 self.card.buffer(io.slot)?[..io.len as usize].copy_from_slice(&self.before[range]);
             }
@@ -92,14 +92,14 @@ impl Target for Reader {
 const SAVED: [(u64, u64); 4] = [(10 * MIB, 5 * MIB), (MIB, 4096), (3 * MIB + 12_288, 4096), (0, 4096)];
 
 /// Saves, overwrites and restores behind a reader.
-fn restored(reader: &mut Reader, loses: bool) -> PutBack {
-    let mut memory = Memory::default();
+fn restored(reader: &mut Reader, loses: bool) -> RestoreResult {
+    let mut memory = MemoryJournal::default();
     for (start, len) in SAVED {
         let original = &reader.before[start as usize..(start + len) as usize];
         memory.save(start, original).unwrap();
     }
     memory.commit().unwrap();
-    let mut card = Card::new(reader, &Interrupt::default(), 1 << 20, 4).unwrap();
+    let mut card = IoDriver::new(reader, &InterruptFlag::default(), 1 << 20, 4).unwrap();
     for (start, len) in SAVED {
         card.write(extents(start, start + len, 1 << 20), stamp(1), |_, _, io_error| {
             assert!(io_error.is_none())
@@ -108,7 +108,7 @@ fn restored(reader: &mut Reader, loses: bool) -> PutBack {
     }
     drop(card);
     (reader.loses, reader.read) = (loses, Vec::new());
-    let mut card = Card::new(reader, &Interrupt::default(), 1 << 20, 4).unwrap();
+    let mut card = IoDriver::new(reader, &InterruptFlag::default(), 1 << 20, 4).unwrap();
     put_back(&mut card, &mut memory, &mut Silent).unwrap()
 }
 
@@ -121,7 +121,7 @@ fn originals_are_read_back_once_and_in_requests_unlike_those_that_saved_them() {
         let sizes = if len == u64::from(LEN) { [LEN, LEN] } else { [1 << 20, 64 << 10] };
         sizes.into_iter().flat_map(move |size| extents(start, start + len, size))
     };
-    let saving: Vec<Extent> = SAVED.into_iter().flat_map(saving).collect();
+    let saving: Vec<CardExtent> = SAVED.into_iter().flat_map(saving).collect();
     let alike: Vec<_> = reader.read.iter().filter(|request| saving.contains(request)).collect();
     assert!(alike.is_empty(), "{alike:?}");
     let (read, saved) = (
@@ -136,7 +136,7 @@ fn originals_are_read_back_once_and_in_requests_unlike_those_that_saved_them() {
 #[test]
 fn a_reader_that_repeats_what_it_was_asked_before_does_not_have_data_called_restored() {
     let saved: u64 = SAVED.iter().map(|(_, len)| len).sum();
-    let shapes: [fn(&Io) -> bool; 3] = [
+    let shapes: [fn(&IoRequest) -> bool; 3] = [
         |io| io.offset % MIB == 0 && io.offset > 0,
         |io| io.len >= 1 << 19 || io.len <= LEN,
         |io| io.len == 1 << 20 || io.len == 64 << 10 || io.len == LEN,
@@ -158,24 +158,24 @@ fn a_reader_that_repeats_what_it_was_asked_before_does_not_have_data_called_rest
 fn a_bad_neighbour_of_a_saved_block_does_not_make_it_lost() {
     let mut target =
         target("sim:constant?announced_bytes=16MiB&state=filled&faults.error_ranges=1044480+4096");
-    let mut card = Card::new(&mut target, &Interrupt::default(), 1 << 20, 1).unwrap();
+    let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), 1 << 20, 1).unwrap();
     let (before, after, result) = there_and_back(&mut card, &[MIB], |_| {});
     assert_eq!(before, after);
     assert!(result.may_have_changed(None).is_empty() && !result.io_errors.is_empty(), "{result:?}");
 }
 
-fn at(offset: u64) -> Extent {
-    Extent { offset, len: LEN }
+fn at(offset: u64) -> CardExtent {
+    CardExtent { offset, len: LEN }
 }
 
-fn stamp(generation: u32) -> Content {
-    Content::Stamp { salt: 0x5a17, generation }
+fn stamp(generation: u32) -> IoContent {
+    IoContent::Stamp { salt: 0x5a17, generation }
 }
 
-fn read(card: &mut Card<'_>, offset: u64) -> Vec<u8> {
+fn read(card: &mut IoDriver<'_>, offset: u64) -> Vec<u8> {
     let mut found = Vec::new();
-    card.read([at(offset)], Content::Buffer, |_, _, answer| {
-        if let Answer::Differs { bytes, .. } = answer {
+    card.read([at(offset)], IoContent::Buffer, |_, _, answer| {
+        if let ReadAnswer::Differs { bytes, .. } = answer {
             found = bytes.to_vec();
         }
         Ok(())
@@ -188,12 +188,12 @@ fn read(card: &mut Card<'_>, offset: u64) -> Vec<u8> {
 /// Saves and overwrites places one after the other, each a batch of its own, then puts everything back: what stood in
 /// the places before and after. `damage` changes what was saved.
 fn there_and_back(
-    card: &mut Card<'_>,
+    card: &mut IoDriver<'_>,
     places: &[u64],
-    damage: impl Fn(&mut Memory),
-) -> (Vec<Vec<u8>>, Vec<Vec<u8>>, PutBack) {
+    damage: impl Fn(&mut MemoryJournal),
+) -> (Vec<Vec<u8>>, Vec<Vec<u8>>, RestoreResult) {
     let before = places.iter().map(|place| read(card, *place)).collect();
-    let mut memory = Memory::default();
+    let mut memory = MemoryJournal::default();
     let mut scope = WriteScope::new(Some(&mut memory));
     for place in places {
         scope.save(card, &[at(*place)]).unwrap();
@@ -213,7 +213,7 @@ fn two_addresses_of_one_place_end_with_its_oldest_content_whichever_was_saved_fi
     for places in [[MIB, 17 * MIB, 33 * MIB], [33 * MIB, MIB, 17 * MIB], [17 * MIB, 33 * MIB, MIB]] {
         let mut target =
             target("sim:constant?announced_bytes=64MiB&fake=wraparound&wrap_bytes=16MiB&state=filled");
-        let mut card = Card::new(&mut target, &Interrupt::default(), LEN, 1).unwrap();
+        let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), LEN, 1).unwrap();
         let (before, after, result) = there_and_back(&mut card, &places, |_| {});
         assert_eq!(before, after, "{places:?}");
         assert_eq!(result.lost, []);
@@ -230,7 +230,7 @@ fn a_stamp_that_came_back_damaged_does_not_cost_what_it_was_written_over() {
         let mut target = target(&format!(
             "sim:constant?announced_bytes=64MiB&fake=wraparound&wrap_bytes=16MiB&state={state}"
         ));
-        let mut card = Card::new(&mut target, &Interrupt::default(), LEN, 1).unwrap();
+        let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), LEN, 1).unwrap();
         let (before, after, _) = there_and_back(&mut card, &[MIB, 17 * MIB], |memory| {
             memory.change(17 * MIB, |saved| {
                 saved.chunks_mut(512).for_each(|sector| bits.iter().for_each(|i| sector[*i] ^= 4));
@@ -246,8 +246,8 @@ fn what_only_the_cache_of_a_fake_held_is_there_again() {
         "sim:constant?announced_bytes=64MiB&fake=limbo&fake_bytes=8MiB&cache_bytes=1MiB&cache_kind=direct";
     for places in [[20 * MIB, 21 * MIB], [21 * MIB, 20 * MIB]] {
         let mut target = target(name);
-        let mut card = Card::new(&mut target, &Interrupt::default(), LEN, 1).unwrap();
-        card.write([at(places[0])], Content::Noise, |_, _, io_error| assert!(io_error.is_none())).unwrap();
+        let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), LEN, 1).unwrap();
+        card.write([at(places[0])], IoContent::Noise, |_, _, io_error| assert!(io_error.is_none())).unwrap();
         let (before, after, _) = there_and_back(&mut card, &places, |_| {});
         assert!(before[0].iter().any(|byte| *byte != before[0][0]), "the cache holds it");
         assert_eq!(before[0], after[0], "{places:?}");

@@ -1,29 +1,29 @@
 //! Restoring an image, onto its own card or another one: the whole card is overwritten, so consent is asked for, and
 //! the image must fit byte for byte.
 
-use crate::request::{Request, fill_in};
+use crate::request::{RestoreRequest, fill_in};
 use cardscope_engine::event::Listener;
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_journal::backup::Backup;
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_journal::backup::CardImage;
 use cardscope_model::restore::{RecognisedBy, RestoreReport, RestoreSource};
 use cardscope_model::shell::quoted_path;
-use cardscope_model::units::Capacity;
+use cardscope_model::units::ExactCapacity;
 use cardscope_session::card_key::card_key;
-use cardscope_session::consent::Consent;
+use cardscope_session::consent::ConsentSource;
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::frame::Outcome;
-use cardscope_session::opened::Opened;
+use cardscope_session::frame::VerbOutcome;
+use cardscope_session::opened::OpenTarget;
 use cardscope_session::opening;
 use std::path::Path;
 
 pub(super) fn restore(
     file: &Path,
-    request: &Request,
-    consent: &mut dyn Consent,
-    interrupt: &Interrupt,
+    request: &RestoreRequest,
+    consent: &mut dyn ConsentSource,
+    interrupt: &InterruptFlag,
     events: &mut dyn Listener,
-) -> Result<Outcome<RestoreReport>> {
-    let backup = Backup::open(file)?;
+) -> Result<VerbOutcome<RestoreReport>> {
+    let backup = CardImage::open(file)?;
     let Some(target) = request.target.as_deref() else {
         let was = &backup.about().target;
         return Err(Failure::refused(format!(
@@ -45,10 +45,10 @@ pub(super) fn restore(
     fits(&backup, &mut report)?;
     let put = backup.put(opened.target.as_mut(), interrupt, events);
     let failure = put.map(|done| fill_in(&mut report, done)).err();
-    Ok(Outcome::of(report, failure.map(Failure::from)))
+    Ok(VerbOutcome::of(report, failure.map(Failure::from)))
 }
 
-fn recognised(backup: &Backup, opened: &Opened, report: &mut RestoreReport) -> RecognisedBy {
+fn recognised(backup: &CardImage, opened: &OpenTarget, report: &mut RestoreReport) -> RecognisedBy {
     match (&backup.about().card_key, card_key(opened)) {
         (Some(was), Some(is)) if *was == is => RecognisedBy::Identity,
         (Some(_), Some(_)) => {
@@ -60,15 +60,15 @@ fn recognised(backup: &Backup, opened: &Opened, report: &mut RestoreReport) -> R
 }
 
 /// By exact bytes: what a smaller card lacks must be empty in the image.
-fn fits(backup: &Backup, report: &mut RestoreReport) -> Result<()> {
+fn fits(backup: &CardImage, report: &mut RestoreReport) -> Result<()> {
     let (image, card, used) = (backup.about().bytes, report.announced_bytes, backup.used_bytes());
     if used > card {
         return Err(Failure::refused(format!(
             "the backup does not fit: it has {} and {} has {}, {} bytes too few, and data up to byte \
              {used}; nothing was written",
-            Capacity(image),
+            ExactCapacity(image),
             report.target,
-            Capacity(card),
+            ExactCapacity(card),
             used - card
         )));
     }

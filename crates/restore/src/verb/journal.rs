@@ -2,24 +2,24 @@
 //! content, and the journal goes only when the card was read again, everything is there, and nothing of the test is found
 //! beside it.
 
-use crate::request::{Request, fill_in, restore_range};
-use cardscope_engine::card::{Card, Stop};
+use crate::request::{RestoreRequest, fill_in, restore_range};
+use cardscope_engine::card::{IoDriver, ProbeStop};
 use cardscope_engine::event::Listener;
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::journal::{Journal as _, SavedRange};
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::journal::{JournalWriter as _, SavedRange};
 use cardscope_journal::put_back::{RESTORING, compare, joined, put_back};
 use cardscope_journal::search::{SEARCHING, search};
-use cardscope_journal::survey::{Extent, Newer, Survey, survey};
-use cardscope_journal::{Completeness, Journal, Part};
+use cardscope_journal::survey::{CardSurvey, NewerPlaces, SurveyExtent, survey};
+use cardscope_journal::{Journal, JournalCompleteness, JournalPart};
 use cardscope_model::progress::StagePlan;
 use cardscope_model::restore::{RecognisedBy, RestoreReport, RestoreSource};
 use cardscope_model::shell::{quoted, quoted_path};
-use cardscope_model::units::{Capacity, Size};
-use cardscope_session::consent::{Consent, DataKeptOf, Question, obtain};
+use cardscope_model::units::{DecimalSize, ExactCapacity};
+use cardscope_session::consent::{AnnouncingConsent, ConsentQuestion, ConsentSource, obtain};
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::frame::Outcome;
-use cardscope_session::journals::{Medium, Whose, by_content};
-use cardscope_session::opened::Opened;
+use cardscope_session::frame::VerbOutcome;
+use cardscope_session::journals::{JournalOwner, TargetMedium, by_content};
+use cardscope_session::opened::OpenTarget;
 use cardscope_session::opening;
 use std::path::Path;
 
@@ -32,11 +32,11 @@ const COMPARING: &str = "comparing the card with the journal";
 
 pub(super) fn restore(
     file: &Path,
-    request: &Request,
-    consent: &mut dyn Consent,
-    interrupt: &Interrupt,
+    request: &RestoreRequest,
+    consent: &mut dyn ConsentSource,
+    interrupt: &InterruptFlag,
     events: &mut dyn Listener,
-) -> Result<Outcome<RestoreReport>> {
+) -> Result<VerbOutcome<RestoreReport>> {
     let mut journal = Journal::open(file)?;
     let target = request.target.clone().unwrap_or_else(|| journal.about().target.clone());
     let mut report = RestoreReport {
@@ -57,15 +57,15 @@ pub(super) fn restore(
         return Ok(close(journal, report));
     }
     let mut opened =
-        opening::open_to_restore(request.resolved(&target), &mut DataKeptOf(consent), interrupt)?;
+        opening::open_to_restore(request.resolved(&target), &mut AnnouncingConsent(consent), interrupt)?;
     let named = size_and_identity(&journal, &opened, &target)?;
     let failing = |stop| failure(stop, file);
-    let mut card = Card::new(opened.target.as_mut(), interrupt, BLOCK, DEPTH).map_err(failing)?;
+    let mut card = IoDriver::new(opened.target.as_mut(), interrupt, BLOCK, DEPTH).map_err(failing)?;
     events.plan(StagePlan::from_stages([(COMPARING, 0.2), (RESTORING, 0.6), (SEARCHING, 0.2)]));
     events.stage(COMPARING, Some(report.saved_bytes), None);
-    let (survey, newer) = match survey(&mut card, &mut journal, Extent::All, 0) {
+    let (survey, newer) = match survey(&mut card, &mut journal, SurveyExtent::All, 0) {
         Ok(found) => found,
-        Err(stop) => return Ok(Outcome::of(report, Some(failing(stop)))),
+        Err(stop) => return Ok(VerbOutcome::of(report, Some(failing(stop)))),
     };
     report.recognised_by = Some(match named {
         true => RecognisedBy::Identity,
@@ -81,7 +81,7 @@ pub(super) fn restore(
         bring_back(&mut card, &mut journal, &spared, survey.differing > left, &mut report, events)
             .and_then(|()| look_beside(&mut card, &journal, survey.stamped_before == 0, &mut report, events))
     {
-        return Ok(Outcome::of(report, Some(failing(stop))));
+        return Ok(VerbOutcome::of(report, Some(failing(stop))));
     }
     (report.counts, report.io_errors) = (card.counts(), card.io_errors().to_vec());
     drop(card);
@@ -90,14 +90,14 @@ pub(super) fn restore(
 
 /// Writes what differs and compares; where nothing does it only compares, in requests unlike those of the survey.
 fn bring_back(
-    card: &mut Card<'_>,
+    card: &mut IoDriver<'_>,
     journal: &mut Journal,
     spared: &[SavedRange],
     differs: bool,
     report: &mut RestoreReport,
     events: &mut dyn Listener,
-) -> Result<(), Stop> {
-    let mut part = Part::new(journal, spared);
+) -> Result<(), ProbeStop> {
+    let mut part = JournalPart::new(journal, spared);
     if !differs {
         let compared = compare(card, &mut part, events)?;
         if compared.lost.is_empty() {
@@ -113,31 +113,31 @@ fn bring_back(
 
 /// Looks for test data in places that the journal does not have, or does not have any more.
 fn look_beside(
-    card: &mut Card<'_>,
+    card: &mut IoDriver<'_>,
     journal: &Journal,
     is_telling: bool,
     report: &mut RestoreReport,
     events: &mut dyn Listener,
-) -> Result<(), Stop> {
+) -> Result<(), ProbeStop> {
     let found = search(card, journal, is_telling, events)?;
     report.missing_ranges = journal.damage().lost_ranges;
     report.searched_bytes = found.searched;
-    report.may_lack_more = journal.completeness() == Completeness::Unknown && !found.is_whole();
+    report.may_lack_more = journal.completeness() == JournalCompleteness::Unknown && !found.is_whole();
     report.originals_lost = found.stamped.iter().map(|range| restore_range(*range, None)).collect();
     if !is_telling {
         report.notes.push(
             "the card held test data of the same seed before, so further test data was not searched".into(),
         );
     } else if !found.is_whole() {
-        let (searched, whole) = (Size(found.searched - found.unread), Size(found.whole));
+        let (searched, whole) = (DecimalSize(found.searched - found.unread), DecimalSize(found.whole));
         report.notes.push(format!("searched {searched} of {whole} beside the saved data for test data"));
     }
     Ok(())
 }
 
 /// Refuses a card that cannot be it, before it is read; gives whether both name the same one.
-fn size_and_identity(journal: &Journal, opened: &Opened, target: &str) -> Result<bool> {
-    let (about, medium) = (journal.about(), Medium::of(opened));
+fn size_and_identity(journal: &Journal, opened: &OpenTarget, target: &str) -> Result<bool> {
+    let (about, medium) = (journal.about(), TargetMedium::of(opened));
     let another = |why: String| {
         Failure::refused(format!(
             "{target} is not the card of this journal: {why}; nothing was written. Insert that card and \
@@ -148,8 +148,8 @@ fn size_and_identity(journal: &Journal, opened: &Opened, target: &str) -> Result
     if medium.bytes != about.announced_bytes {
         return Err(another(format!(
             "it has {} instead of {}",
-            Capacity(medium.bytes),
-            Capacity(about.announced_bytes)
+            ExactCapacity(medium.bytes),
+            ExactCapacity(about.announced_bytes)
         )));
     }
     match medium.named(about) {
@@ -167,20 +167,20 @@ fn size_and_identity(journal: &Journal, opened: &Opened, target: &str) -> Result
 /// A card that does not look like it can be written to all the same, if the user says that it is the one. Where every
 /// place holds its original nothing is going to be written, whichever card it is.
 fn recognised(
-    survey: &Survey,
+    survey: &CardSurvey,
     journal: &Journal,
     target: &str,
-    consent: &mut dyn Consent,
+    consent: &mut dyn ConsentSource,
 ) -> Result<RecognisedBy> {
     let in_place = survey.differing == 0 && survey.unread == 0;
     let why = match by_content(survey, journal.put_back_begun()) {
-        Whose::Its(by) => return Ok(by),
+        JournalOwner::Its(by) => return Ok(by),
         _ if in_place && survey.same > 0 => return Ok(RecognisedBy::Content),
         _ if in_place => return Ok(RecognisedBy::SizeOnly),
-        Whose::Another(why) | Whose::Unsure(why) => why,
+        JournalOwner::Another(why) | JournalOwner::Unsure(why) => why,
     };
     let at_stake = format!("{target}, which may not be the card of this journal ({why})");
-    obtain(consent, &Question { target: target.to_owned(), at_stake })
+    obtain(consent, &ConsentQuestion { target: target.to_owned(), at_stake })
         .map(|()| RecognisedBy::Consent)
         .map_err(|_| {
             Failure::refused(format!(
@@ -191,7 +191,11 @@ fn recognised(
 }
 
 /// What was written since the test is the user's, and only the user may have it overwritten.
-fn spared(newer: &Newer, report: &mut RestoreReport, consent: &mut dyn Consent) -> Vec<SavedRange> {
+fn spared(
+    newer: &NewerPlaces,
+    report: &mut RestoreReport,
+    consent: &mut dyn ConsentSource,
+) -> Vec<SavedRange> {
     let Some(first) = newer.foreign.first() else { return newer.all() };
     let sectors = newer.foreign.iter().map(|range| range.len).sum::<u64>() / 512;
     let target = report.target.clone();
@@ -199,7 +203,7 @@ fn spared(newer: &Newer, report: &mut RestoreReport, consent: &mut dyn Consent) 
     // Who said that it is the card all the same was told how much of it is foreign.
     let agreed = report.recognised_by == Some(RecognisedBy::Consent) || {
         let at_stake = format!("{target}: {what}");
-        obtain(consent, &Question { target: target.clone(), at_stake }).is_ok()
+        obtain(consent, &ConsentQuestion { target: target.clone(), at_stake }).is_ok()
     };
     if agreed {
         report.notes.push(format!("{what} and are overwritten"));
@@ -215,7 +219,7 @@ fn spared(newer: &Newer, report: &mut RestoreReport, consent: &mut dyn Consent) 
 }
 
 /// The journal goes when nothing is left that it could be needed for, and stays with a reason otherwise.
-fn settle(journal: Journal, mut report: RestoreReport, survey: &Survey) -> Outcome<RestoreReport> {
+fn settle(journal: Journal, mut report: RestoreReport, survey: &CardSurvey) -> VerbOutcome<RestoreReport> {
     let lost = report.missing_ranges;
     if lost > 0 {
         report.notes.push(format!("the journal is damaged: at least {}", count_lost(lost)));
@@ -242,7 +246,7 @@ fn settle(journal: Journal, mut report: RestoreReport, survey: &Survey) -> Outco
     let Some(why) = why else { return close(journal, report) };
     report.notes.push(format!("the journal remains, since {why}; remove it when you no longer need it"));
     report.may_have_changed = journal.list_changed(&changed(&report));
-    Outcome::of(report, None)
+    VerbOutcome::of(report, None)
 }
 
 fn count_lost(ranges: u64) -> String {
@@ -258,20 +262,20 @@ fn changed(report: &RestoreReport) -> Vec<SavedRange> {
 
 /// Whether what was put back, or found in place, was so on the card of this journal. A card with the same content may be
 /// another one: only its name, a stamp of the test, or that all was written back before rules that out.
-fn is_certain(journal: &Journal, report: &RestoreReport, survey: &Survey) -> bool {
+fn is_certain(journal: &Journal, report: &RestoreReport, survey: &CardSurvey) -> bool {
     let named = matches!(report.recognised_by, Some(RecognisedBy::Identity | RecognisedBy::Consent));
     named || survey.ours > 0 || journal.written_back()
 }
 
-fn close(journal: Journal, mut report: RestoreReport) -> Outcome<RestoreReport> {
+fn close(journal: Journal, mut report: RestoreReport) -> VerbOutcome<RestoreReport> {
     let failure = journal.finish().err().map(Failure::from);
     report.removed = failure.is_none();
-    Outcome::of(report, failure)
+    VerbOutcome::of(report, failure)
 }
 
-fn failure(stop: Stop, file: &Path) -> Failure {
+fn failure(stop: ProbeStop, file: &Path) -> Failure {
     match stop {
-        Stop::Interrupted => Failure::Interrupted,
+        ProbeStop::Interrupted => Failure::Interrupted,
         other => Failure::io_for(
             format!("{other}; the journal remains: run `cardscope restore {}` again", quoted_path(file)),
             other,

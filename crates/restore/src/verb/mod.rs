@@ -6,19 +6,19 @@
 mod image;
 mod journal;
 
-pub use crate::request::Request;
+pub use crate::request::RestoreRequest;
 
 use cardscope_device::open::processes_with;
 use cardscope_engine::event::Listener;
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::journal::Journal as _;
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::journal::JournalWriter as _;
 use cardscope_journal::backup::beside;
-use cardscope_journal::{About, Journal, Unusable, folder, is_journal};
+use cardscope_journal::{Journal, JournalFacts, UnusableJournal, folder, is_journal};
 use cardscope_model::restore::{RestoreReport, WaitingJournal};
 use cardscope_model::shell::quoted;
-use cardscope_session::consent::Consent;
+use cardscope_session::consent::ConsentSource;
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::frame::{Outcome, answered};
+use cardscope_session::frame::{VerbOutcome, answered};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
@@ -28,11 +28,11 @@ use std::path::Path;
 /// A refusal: the file is neither, the card is another one or not safe to write to, or consent to overwrite a card
 /// with an image was not given. Nothing was written.
 pub fn restore(
-    request: &Request,
-    consent: &mut dyn Consent,
-    interrupt: &Interrupt,
+    request: &RestoreRequest,
+    consent: &mut dyn ConsentSource,
+    interrupt: &InterruptFlag,
     events: &mut dyn Listener,
-) -> Result<Outcome<RestoreReport>> {
+) -> Result<VerbOutcome<RestoreReport>> {
     let Some(file) = request.file.as_deref() else {
         return Err(Failure::refused(
             "name the journal or the backup; `cardscope restore` lists the waiting journals",
@@ -82,7 +82,7 @@ fn wait_of(path: &Path) -> WaitingJournal {
             command: Some(format!("cardscope restore {}", quoted(&path.display().to_string()))),
             ..known(path, journal.about(), journal.saved().iter().map(|saved| saved.len).sum())
         },
-        Err(Unusable::Running(_)) => {
+        Err(UnusableJournal::Running(_)) => {
             let (about, saved_bytes) = Journal::look(path).unwrap_or_default();
             WaitingJournal {
                 state: "running".to_owned(),
@@ -90,11 +90,11 @@ fn wait_of(path: &Path) -> WaitingJournal {
                 ..known(path, &about, saved_bytes)
             }
         }
-        Err(error) => WaitingJournal { state: error.to_string(), ..known(path, &About::default(), 0) },
+        Err(error) => WaitingJournal { state: error.to_string(), ..known(path, &JournalFacts::default(), 0) },
     }
 }
 
-fn known(path: &Path, about: &About, saved_bytes: u64) -> WaitingJournal {
+fn known(path: &Path, about: &JournalFacts, saved_bytes: u64) -> WaitingJournal {
     WaitingJournal {
         file: path.display().to_string(),
         target: about.target.clone(),

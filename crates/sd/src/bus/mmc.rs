@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// A timing that the kernel knows.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Timing {
+pub struct MmcTiming {
     /// Number in `ios`.
     pub code: u8,
     /// The mode as people call it.
@@ -21,16 +21,16 @@ pub struct Timing {
     pub fixed_mb_s: Option<f64>,
 }
 
-const fn clocked(code: u8, mode: &'static str, mhz: u64, per_clock: u8) -> Timing {
-    Timing { code, mode, nominal_hz: Some(mhz * 1_000_000), per_clock, fixed_mb_s: None }
+const fn clocked(code: u8, mode: &'static str, mhz: u64, per_clock: u8) -> MmcTiming {
+    MmcTiming { code, mode, nominal_hz: Some(mhz * 1_000_000), per_clock, fixed_mb_s: None }
 }
 
-const fn lanes(code: u8, mode: &'static str, fixed_mb_s: Option<f64>) -> Timing {
-    Timing { code, mode, nominal_hz: None, per_clock: 1, fixed_mb_s }
+const fn lanes(code: u8, mode: &'static str, fixed_mb_s: Option<f64>) -> MmcTiming {
+    MmcTiming { code, mode, nominal_hz: None, per_clock: 1, fixed_mb_s }
 }
 
 /// The kernel's timings. UHS-II range A runs its lanes at half the rate of range B.
-pub static TIMINGS: [Timing; 17] = [
+pub static TIMINGS: [MmcTiming; 17] = [
     clocked(0, "Default Speed", 25, 1),
     clocked(1, "MMC High Speed", 52, 1),
     clocked(2, "High Speed", 50, 1),
@@ -142,7 +142,7 @@ impl MmcBus {
     }
 
     /// What is known of the timing in use.
-    pub fn timing_row(&self) -> Option<&'static Timing> {
+    pub fn timing_row(&self) -> Option<&'static MmcTiming> {
         TIMINGS.iter().find(|timing| Some(timing.code) == self.timing)
     }
 
@@ -153,7 +153,7 @@ impl MmcBus {
 
     fn ceiling(&self) -> Option<f64> {
         let per_clock = match self.timing_row() {
-            Some(Timing { nominal_hz: None, fixed_mb_s, .. }) => return *fixed_mb_s,
+            Some(MmcTiming { nominal_hz: None, fixed_mb_s, .. }) => return *fixed_mb_s,
             Some(timing) => timing.per_clock,
             None => 1,
         };

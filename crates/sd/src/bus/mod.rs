@@ -6,7 +6,7 @@
 mod mmc;
 mod pcie;
 
-pub use mmc::{MmcBus, TIMINGS, Timing};
+pub use mmc::{MmcBus, MmcTiming, TIMINGS};
 pub use pcie::PcieLink;
 
 /// A mode of the SD bus.

@@ -1,13 +1,13 @@
 //! The layouts, each a function whose lines can be held against the maker's table: offset, length, meaning.
 
-use super::page::{CardHealth, Layout, PAGE_BYTES, Told};
-use crate::registers::Raw;
+use super::page::{CardHealth, HealthFields, HealthLayout, PAGE_BYTES};
+use crate::registers::RawRegister;
 use crate::registers::raw::visible_ascii;
 
 /// The bytes of a page, with the numbers in it.
-struct Page<'a>(&'a [u8; PAGE_BYTES]);
+struct HealthBytes<'a>(&'a [u8; PAGE_BYTES]);
 
-impl Page<'_> {
+impl HealthBytes<'_> {
     fn u8(&self, at: usize) -> u64 {
         self.0[at].into()
     }
@@ -39,14 +39,14 @@ impl Page<'_> {
 }
 
 /// Decodes a page by its signature, the first two bytes; by its figures where a layout has none.
-pub(super) fn decode(raw: Raw<PAGE_BYTES>) -> Option<CardHealth> {
-    let page = Page(&raw.0);
+pub(super) fn decode(raw: RawRegister<PAGE_BYTES>) -> Option<CardHealth> {
+    let page = HealthBytes(&raw.0);
     let (layout, told) = match [raw.0[0], raw.0[1]] {
-        [b'D', b'S' | b'W'] => (Layout::SanDisk, sandisk(&page)),
-        [0x70, 0x58] => (Layout::Longsys, longsys(&page)),
-        [b'M', b'E'] => (Layout::Micron, micron(&page)),
-        [b'S', b'w'] => (Layout::Swissbit, swissbit(&page)),
-        _ if plausible(&page) => (Layout::Apacer, apacer(&page)),
+        [b'D', b'S' | b'W'] => (HealthLayout::SanDisk, sandisk(&page)),
+        [0x70, 0x58] => (HealthLayout::Longsys, longsys(&page)),
+        [b'M', b'E'] => (HealthLayout::Micron, micron(&page)),
+        [b'S', b'w'] => (HealthLayout::Swissbit, swissbit(&page)),
+        _ if plausible(&page) => (HealthLayout::Apacer, apacer(&page)),
         _ => return None,
     };
     Some(CardHealth { raw, layout, told })
@@ -58,19 +58,19 @@ fn begun(percent: u64) -> Option<f64> {
 }
 
 /// Text and a day in ASCII, power cycles big-endian.
-fn sandisk(page: &Page<'_>) -> Told {
-    Told {
+fn sandisk(page: &HealthBytes<'_>) -> HealthFields {
+    HealthFields {
         made: page.day(2),
         life_used_percent: begun(page.u8(8)),
         power_cycles: Some(page.big(24, 3)),
         product: page.text(49, 32),
-        ..Told::default()
+        ..HealthFields::default()
     }
 }
 
 /// Little-endian; wear in thousandths of a cycle, sectors of 512 bytes.
-fn longsys(page: &Page<'_>) -> Told {
-    Told {
+fn longsys(page: &HealthBytes<'_>) -> HealthFields {
+    HealthFields {
         bad_blocks_at_first: Some(page.little(16, 4)),
         bad_blocks_since: Some(page.little(20, 4)),
         written_bytes: Some(page.little(24, 8).saturating_mul(512)),
@@ -78,18 +78,18 @@ fn longsys(page: &Page<'_>) -> Told {
         erase_cycles: Some(page.little(36, 4) as f64 / 1000.0),
         life_used_percent: Some(100.0 - page.little(44, 4) as f64),
         erase_cycles_rated: Some(page.little(52, 4) as f64),
-        ..Told::default()
+        ..HealthFields::default()
     }
 }
 
 /// Life as SanDisk's; beside it stand the shares of the TLC and the SLC area.
-fn micron(page: &Page<'_>) -> Told {
-    Told { life_used_percent: begun(page.u8(7)), ..Told::default() }
+fn micron(page: &HealthBytes<'_>) -> HealthFields {
+    HealthFields { life_used_percent: begun(page.u8(7)), ..HealthFields::default() }
 }
 
 /// Big-endian; the user area's figures, to which the system area's stand alike some bytes on.
-fn swissbit(page: &Page<'_>) -> Told {
-    Told {
+fn swissbit(page: &HealthBytes<'_>) -> HealthFields {
+    HealthFields {
         firmware: page.text(32, 16),
         erase_cycles_rated: Some(page.big(48, 4) as f64),
         erase_cycles_most: Some(page.big(52, 4) as f64),
@@ -100,14 +100,14 @@ fn swissbit(page: &Page<'_>) -> Told {
         refreshes: Some(page.big(104, 4)),
         bus_crc_errors: Some(page.big(112, 4)),
         power_cycles: Some(page.big(116, 4)),
-        ..Told::default()
+        ..HealthFields::default()
     }
 }
 
 /// Big-endian; bad blocks counted a die in a byte each, and erase counts in two halves at two places.
-fn apacer(page: &Page<'_>) -> Told {
+fn apacer(page: &HealthBytes<'_>) -> HealthFields {
     let dies = |at: usize| page.0[at..at + 32].iter().map(|blocks| u64::from(*blocks)).sum();
-    Told {
+    HealthFields {
         firmware: Some(format!("{}.{}", page.0[11], page.0[12])),
         spare_blocks: Some(page.big(16, 2)),
         bad_blocks_at_first: Some(dies(32)),
@@ -118,23 +118,23 @@ fn apacer(page: &Page<'_>) -> Told {
         power_cycles: Some(page.big(112, 4)),
         unsafe_shutdowns: Some(page.big(128, 2)),
         refreshes: Some(page.big(160, 2)),
-        ..Told::default()
+        ..HealthFields::default()
     }
 }
 
 /// From the life left, told in hundredths of a percent: rounded, so that 99.97 leaves 0.03.
-fn life_used(page: &Page<'_>) -> f64 {
+fn life_used(page: &HealthBytes<'_>) -> f64 {
     (10_000 - page.big(96, 2).min(10_000)) as f64 / 100.0
 }
 
 /// Erases of a block: 0 on average, 1 at least, 2 at most; the high half at 104, the low half at 98.
-fn erased(page: &Page<'_>, which: usize) -> u64 {
+fn erased(page: &HealthBytes<'_>, which: usize) -> u64 {
     page.big(104 + 2 * which, 2) << 16 | page.big(98 + 2 * which, 2)
 }
 
 /// Whether the figures of a page without a signature go together: shares of at most 100.00 %, blocks that were good when
 /// it was made, a first power-up, and an average between the least and the most.
-fn plausible(page: &Page<'_>) -> bool {
+fn plausible(page: &HealthBytes<'_>) -> bool {
     let share = |at| page.big(at, 2) <= 10_000;
     let good = page.big(64, 2);
     let [average, least, most] = [0, 1, 2].map(|which| erased(page, which));

@@ -11,20 +11,20 @@
 mod layouts;
 mod page;
 
-pub use page::{CardHealth, Layout, PAGE_BYTES, Question, Told};
+pub use page::{CardHealth, HealthFields, HealthLayout, HealthQuery, PAGE_BYTES};
 
-use crate::registers::{Blank, Raw, RegisterError, hex};
+use crate::registers::{BlankRegister, RawRegister, RegisterError, hex};
 
 /// A block that is not a health page.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HealthError {
     /// Nothing in it.
     #[error("the page holds {0}: the card keeps no health page, or another maker's")]
-    Blank(Blank),
+    Blank(BlankRegister),
     /// No known signature, and nothing that could be one without.
     #[error(
         "the page begins with {:02x} {:02x} and fits none of the known layouts ({names})",
-        .0[0], .0[1], names = Layout::ALL.map(|layout| layout.to_string()).join("; ")
+        .0[0], .0[1], names = HealthLayout::ALL.map(|layout| layout.to_string()).join("; ")
     )]
     Unknown([u8; 2]),
     /// Text that is not 512 bytes.
@@ -39,7 +39,7 @@ impl CardHealth {
     /// # Errors
     /// If they are blank or fit no layout.
     pub fn decode(page: [u8; PAGE_BYTES]) -> Result<CardHealth, HealthError> {
-        let raw = Raw(page);
+        let raw = RawRegister(page);
         if let Some(blank) = raw.blank() {
             return Err(HealthError::Blank(blank));
         }

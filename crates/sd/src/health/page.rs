@@ -1,6 +1,6 @@
 //! A maker's page: its layouts, how each is asked for, and what may stand in it.
 
-use crate::registers::Raw;
+use crate::registers::RawRegister;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ pub const PAGE_BYTES: usize = 512;
 /// A maker's layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Layout {
+pub enum HealthLayout {
     /// SanDisk and Western Digital, industrial and surveillance cards.
     SanDisk,
     /// Longsys, who also makes Lexar's cards.
@@ -26,71 +26,78 @@ pub enum Layout {
 
 /// What a card is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Question {
+pub struct HealthQuery {
     /// Argument of the CMD56 that reads the page; bit 0, which says that it reads, is set.
     pub read: u32,
     /// Argument of a CMD56 that goes before, with a block of zeros to the controller; none of it reaches the flash.
     pub prepare: Option<u32>,
 }
 
-impl Layout {
+impl HealthLayout {
     /// All of them, in the order in which they are told.
-    pub const ALL: [Layout; 5] =
-        [Layout::SanDisk, Layout::Longsys, Layout::Micron, Layout::Swissbit, Layout::Apacer];
+    pub const ALL: [HealthLayout; 5] = [
+        HealthLayout::SanDisk,
+        HealthLayout::Longsys,
+        HealthLayout::Micron,
+        HealthLayout::Swissbit,
+        HealthLayout::Apacer,
+    ];
 
     /// The layout of cards with this manufacturer number, where it belongs to one maker; the others have to be named.
-    pub fn of_maker(mid: u8) -> Option<Layout> {
+    pub fn of_maker(mid: u8) -> Option<HealthLayout> {
         match mid {
-            0x03 => Some(Layout::SanDisk),
-            0x5d => Some(Layout::Swissbit),
-            0xad => Some(Layout::Longsys),
+            0x03 => Some(HealthLayout::SanDisk),
+            0x5d => Some(HealthLayout::Swissbit),
+            0xad => Some(HealthLayout::Longsys),
             _ => None,
         }
     }
 
     /// What to ask a card of this layout.
-    pub fn question(self) -> Question {
+    pub fn question(self) -> HealthQuery {
         let (read, prepare) = match self {
-            Layout::SanDisk | Layout::Longsys => (0x0000_0001, None),
-            Layout::Micron => (0x1100_05fb, None),
-            Layout::Swissbit => (0x5342_0001, None),
-            Layout::Apacer => (0x0000_0021, Some(0x0000_0010)),
+            HealthLayout::SanDisk | HealthLayout::Longsys => (0x0000_0001, None),
+            HealthLayout::Micron => (0x1100_05fb, None),
+            HealthLayout::Swissbit => (0x5342_0001, None),
+            HealthLayout::Apacer => (0x0000_0021, Some(0x0000_0010)),
         };
-        Question { read, prepare }
+        HealthQuery { read, prepare }
     }
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
-            Layout::SanDisk => "sandisk",
-            Layout::Longsys => "longsys",
-            Layout::Micron => "micron",
-            Layout::Swissbit => "swissbit",
-            Layout::Apacer => "apacer",
+            HealthLayout::SanDisk => "sandisk",
+            HealthLayout::Longsys => "longsys",
+            HealthLayout::Micron => "micron",
+            HealthLayout::Swissbit => "swissbit",
+            HealthLayout::Apacer => "apacer",
         }
     }
 }
 
-impl fmt::Display for Layout {
+impl fmt::Display for HealthLayout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Layout::SanDisk => "SanDisk / Western Digital",
-            Layout::Longsys => "Longsys",
-            Layout::Micron => "Micron",
-            Layout::Swissbit => "Swissbit",
-            Layout::Apacer => "Apacer, Kingston and others",
+            HealthLayout::SanDisk => "SanDisk / Western Digital",
+            HealthLayout::Longsys => "Longsys",
+            HealthLayout::Micron => "Micron",
+            HealthLayout::Swissbit => "Swissbit",
+            HealthLayout::Apacer => "Apacer, Kingston and others",
         })
     }
 }
 
-impl FromStr for Layout {
+impl FromStr for HealthLayout {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Layout, String> {
-        Layout::ALL.into_iter().find(|layout| layout.name().eq_ignore_ascii_case(text)).ok_or_else(|| {
-            let names: Vec<&str> = Layout::ALL.iter().map(|layout| layout.name()).collect();
-            format!("the layouts are {}", names.join(", "))
-        })
+    fn from_str(text: &str) -> Result<HealthLayout, String> {
+        HealthLayout::ALL.into_iter().find(|layout| layout.name().eq_ignore_ascii_case(text)).ok_or_else(
+            || {
+                let names: Vec<&str> = HealthLayout::ALL.iter().map(|layout| layout.name()).collect();
+                format!("the layouts are {}", names.join(", "))
+            },
+        )
     }
 }
 
@@ -98,17 +105,17 @@ impl FromStr for Layout {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CardHealth {
     /// The 512 bytes.
-    pub raw: Raw<PAGE_BYTES>,
+    pub raw: RawRegister<PAGE_BYTES>,
     /// Whose layout it is in.
-    pub layout: Layout,
+    pub layout: HealthLayout,
     /// What it tells.
     #[serde(flatten)]
-    pub told: Told,
+    pub told: HealthFields,
 }
 
 /// What a card tells of itself; what its layout has no place for is `None`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Told {
+pub struct HealthFields {
     /// Product name.
     pub product: Option<String>,
     /// Firmware.

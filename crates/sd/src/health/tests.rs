@@ -28,7 +28,7 @@ pub(crate) fn kingston() -> [u8; PAGE_BYTES] {
 #[test]
 fn the_kingston_card_says_what_its_owner_read() {
     let health = CardHealth::decode(kingston()).unwrap();
-    assert_eq!((health.layout, health.told.firmware.as_deref()), (Layout::Apacer, Some("19.143")));
+    assert_eq!((health.layout, health.told.firmware.as_deref()), (HealthLayout::Apacer, Some("19.143")));
     assert_eq!(health.told.life_used_percent, Some(0.03));
     assert_eq!((health.told.erase_cycles, health.told.erase_cycles_most), (Some(1.0), Some(1.0)));
     let blocks = (health.told.bad_blocks_at_first, health.told.bad_blocks_since, health.told.spare_blocks);
@@ -51,11 +51,15 @@ fn a_sandisk_card_counts_percent_begun_and_those_that_are_over_are_told() {
     let parts: [(usize, &[u8]); 5] =
         [(0, b"DS"), (2, b"210315"), (8, &[0x64]), (24, &[0, 1, 2]), (49, b"Edge Industrial\0\0")];
     let health = CardHealth::decode(page(&parts)).unwrap();
-    assert_eq!((health.layout, health.told.made.as_deref()), (Layout::SanDisk, Some("2021-03-15")));
+    assert_eq!((health.layout, health.told.made.as_deref()), (HealthLayout::SanDisk, Some("2021-03-15")));
     assert_eq!((health.told.life_used_percent, health.told.power_cycles), (Some(99.0), Some(258)));
     assert_eq!(health.told.product.as_deref(), Some("Edge Industrial"));
     let purple = CardHealth::decode(page(&[(0, b"DW"), (2, b"991399"), (8, &[1])])).unwrap();
-    assert_eq!((purple.layout, purple.told.made), (Layout::SanDisk, None), "month 13 is a day of nothing");
+    assert_eq!(
+        (purple.layout, purple.told.made),
+        (HealthLayout::SanDisk, None),
+        "month 13 is a day of nothing"
+    );
 }
 
 #[test]
@@ -71,14 +75,14 @@ fn longsys_micron_and_swissbit_have_their_own_tables() {
         (52, &3000u32.to_le_bytes()),
     ]))
     .unwrap();
-    assert_eq!(longsys.layout, Layout::Longsys);
+    assert_eq!(longsys.layout, HealthLayout::Longsys);
     assert_eq!(longsys.told.written_bytes, Some(512 << 32), "a count of sectors beyond 32 bits");
     assert_eq!((longsys.told.erase_cycles, longsys.told.erase_cycles_rated), (Some(1.5), Some(3000.0)));
     assert_eq!((longsys.told.life_used_percent, longsys.told.spare_blocks), (Some(5.0), Some(30)));
     assert_eq!((longsys.told.bad_blocks_at_first, longsys.told.bad_blocks_since), (Some(9), Some(2)));
 
     let micron = CardHealth::decode(page(&[(0, b"ME"), (7, &[1, 2, 3])])).unwrap();
-    assert_eq!((micron.layout, micron.told.life_used_percent), (Layout::Micron, Some(0.0)));
+    assert_eq!((micron.layout, micron.told.life_used_percent), (HealthLayout::Micron, Some(0.0)));
 
     let swissbit = CardHealth::decode(page(&[
         (0, b"Sw"),
@@ -95,7 +99,7 @@ fn longsys_micron_and_swissbit_have_their_own_tables() {
     .unwrap();
     assert_eq!(
         (swissbit.layout, swissbit.told.firmware.as_deref()),
-        (Layout::Swissbit, Some("SBSD0123 v1.0"))
+        (HealthLayout::Swissbit, Some("SBSD0123 v1.0"))
     );
     let cycles =
         (swissbit.told.erase_cycles, swissbit.told.erase_cycles_most, swissbit.told.erase_cycles_rated);
@@ -106,8 +110,8 @@ fn longsys_micron_and_swissbit_have_their_own_tables() {
 
 #[test]
 fn blocks_that_are_no_health_page_are_not_taken_for_one() {
-    assert_eq!(CardHealth::decode([0; PAGE_BYTES]), Err(HealthError::Blank(Blank::AllZeros)));
-    assert_eq!(CardHealth::decode([0xff; PAGE_BYTES]), Err(HealthError::Blank(Blank::AllOnes)));
+    assert_eq!(CardHealth::decode([0; PAGE_BYTES]), Err(HealthError::Blank(BlankRegister::AllZeros)));
+    assert_eq!(CardHealth::decode([0xff; PAGE_BYTES]), Err(HealthError::Blank(BlankRegister::AllOnes)));
     // A card without a page that answers with the sector read last: here a boot sector.
     let mbr = page(&[(0, &[0xfa, 0xb8, 0x00, 0x10, 0x8e, 0xd0, 0xbc]), (510, &[0x55, 0xaa])]);
     assert_eq!(CardHealth::decode(mbr), Err(HealthError::Unknown([0xfa, 0xb8])));
@@ -118,7 +122,7 @@ fn blocks_that_are_no_health_page_are_not_taken_for_one() {
 
 #[test]
 fn each_layout_is_asked_by_reading_and_is_found_by_its_name() {
-    for layout in Layout::ALL {
+    for layout in HealthLayout::ALL {
         let question = layout.question();
         assert_eq!(question.read & 1, 1, "{layout}: bit 0 says that the block is read");
         assert!(question.prepare.is_none_or(|argument| argument & 1 == 0), "{layout}");
@@ -126,9 +130,9 @@ fn each_layout_is_asked_by_reading_and_is_found_by_its_name() {
         let json = serde_json::to_string(&layout).unwrap();
         assert_eq!(json, format!("{:?}", layout.name()));
     }
-    assert!("adata".parse::<Layout>().unwrap_err().contains("swissbit"));
+    assert!("adata".parse::<HealthLayout>().unwrap_err().contains("swissbit"));
     // A number that many brands share names no layout.
-    assert_eq!([0x03, 0x27, 0x9f].map(Layout::of_maker), [Some(Layout::SanDisk), None, None]);
+    assert_eq!([0x03, 0x27, 0x9f].map(HealthLayout::of_maker), [Some(HealthLayout::SanDisk), None, None]);
 }
 
 proptest! {

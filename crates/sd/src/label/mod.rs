@@ -12,7 +12,7 @@ mod tests;
 pub use parse::{LabelError, parse};
 
 use crate::mark::Mark;
-use crate::registers::Family;
+use crate::registers::CsdFamily;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -57,7 +57,7 @@ impl fmt::Display for PrintedBus {
 /// The direction of a printed speed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Direction {
+pub enum SpeedDirection {
     /// From the card.
     Read,
     /// To the card.
@@ -71,7 +71,7 @@ pub struct PrintedSpeed {
     pub mb_s: f64,
     /// Its direction, where it says so; makers mean reading where it does not.
     #[serde(rename = "way")]
-    pub direction: Option<Direction>,
+    pub direction: Option<SpeedDirection>,
     /// As it is printed: `633x`, `95 MB/s`.
     pub printed: String,
 }
@@ -87,7 +87,7 @@ pub struct PrintedCapacity {
 
 /// What is printed on a card.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Label {
+pub struct CardLabel {
     /// The text as it was given.
     pub text: String,
     /// Its capacity.
@@ -97,7 +97,7 @@ pub struct Label {
     /// Words that look like marks and are none: `4K`, `U2`.
     pub false_marks: Vec<String>,
     /// SDHC, SDXC, SDUC.
-    pub families: Vec<Family>,
+    pub families: Vec<CsdFamily>,
     /// I, II, III, Express.
     pub buses: Vec<PrintedBus>,
     /// Speeds, x ratings among them.

@@ -1,8 +1,8 @@
 //! From words to what they mean. What means nothing here is kept as it is: makers' names and slogans.
 
-use super::{Direction, Label, MB_S_OF_X, PrintedBus, PrintedCapacity, PrintedSpeed};
+use super::{CardLabel, MB_S_OF_X, PrintedBus, PrintedCapacity, PrintedSpeed, SpeedDirection};
 use crate::mark::Mark;
-use crate::registers::Family;
+use crate::registers::CsdFamily;
 
 /// No card has room for more.
 const LONGEST: usize = 1000;
@@ -37,7 +37,7 @@ const FALSE_LOGOS: [&str; 7] = ["uhd", "hd", "fhd", "fullhd", "4kuhd", "8kuhd", 
 ///
 /// # Errors
 /// If there is nothing to read, or it names two capacities.
-pub fn parse(text: &str) -> Result<Label, LabelError> {
+pub fn parse(text: &str) -> Result<CardLabel, LabelError> {
     let characters = text.chars().count();
     if characters > LONGEST {
         return Err(LabelError::Long(characters));
@@ -46,7 +46,7 @@ pub fn parse(text: &str) -> Result<Label, LabelError> {
     if words.is_empty() {
         return Err(LabelError::Empty);
     }
-    let mut reader = Reader { words: &words, at: 0, direction: None, label: Label::default() };
+    let mut reader = LabelReader { words: &words, at: 0, direction: None, label: CardLabel::default() };
     text.clone_into(&mut reader.label.text);
     while reader.at < words.len() {
         let taken = reader.step()?;
@@ -55,15 +55,15 @@ pub fn parse(text: &str) -> Result<Label, LabelError> {
     Ok(reader.label)
 }
 
-struct Reader<'a> {
+struct LabelReader<'a> {
     words: &'a [String],
     at: usize,
     /// `read` or `write` that the next speed belongs to.
-    direction: Option<Direction>,
-    label: Label,
+    direction: Option<SpeedDirection>,
+    label: CardLabel,
 }
 
-impl Reader<'_> {
+impl LabelReader<'_> {
     fn word(&self, ahead: usize) -> &str {
         self.words.get(self.at + ahead).map_or("", String::as_str)
     }
@@ -138,7 +138,7 @@ impl Reader<'_> {
         }
     }
 
-    fn speed(&mut self, mb_s: f64, direction: Option<Direction>, printed: String) {
+    fn speed(&mut self, mb_s: f64, direction: Option<SpeedDirection>, printed: String) {
         self.direction = None;
         self.label.speeds.push(PrintedSpeed { mb_s, direction, printed });
     }
@@ -189,10 +189,10 @@ impl Reader<'_> {
     /// `SDXC`, `microSDXC`, `micro SD XC`.
     fn family(&mut self) -> Option<usize> {
         let family = match self.word(0).strip_prefix("micro").unwrap_or(self.word(0)) {
-            "sdsc" => Family::Sdsc,
-            "sdhc" | "hc" => Family::Sdhc,
-            "sdxc" | "xc" => Family::Sdxc,
-            "sduc" | "uc" => Family::Sduc,
+            "sdsc" => CsdFamily::Sdsc,
+            "sdhc" | "hc" => CsdFamily::Sdhc,
+            "sdxc" | "xc" => CsdFamily::Sdxc,
+            "sduc" | "uc" => CsdFamily::Sduc,
             _ => return None,
         };
         if !self.label.families.contains(&family) {
@@ -211,16 +211,16 @@ fn roman(text: &str) -> Option<PrintedBus> {
     }
 }
 
-fn direction(word: &str) -> Option<Direction> {
+fn direction(word: &str) -> Option<SpeedDirection> {
     match word {
-        "r" | "read" | "reads" | "reading" => Some(Direction::Read),
-        "w" | "write" | "writes" | "writing" => Some(Direction::Write),
+        "r" | "read" | "reads" | "reading" => Some(SpeedDirection::Read),
+        "w" | "write" | "writes" | "writing" => Some(SpeedDirection::Write),
         _ => None,
     }
 }
 
 /// `R170`, `W90`.
-fn short_speed(word: &str) -> Option<(Direction, f64)> {
+fn short_speed(word: &str) -> Option<(SpeedDirection, f64)> {
     let mut characters = word.chars();
     let direction = direction(characters.next()?.encode_utf8(&mut [0; 4]))?;
     let digits = characters.as_str();

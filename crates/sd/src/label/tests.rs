@@ -4,11 +4,11 @@ use super::*;
 
 const FAKE: &str = "1TB U3 A2 V30 633x 'up to 95 MB/s' 4K SDXC UHS-I C10";
 
-fn read(text: &str) -> Label {
+fn read(text: &str) -> CardLabel {
     parse(text).unwrap()
 }
 
-fn marks(label: &Label) -> Vec<String> {
+fn marks(label: &CardLabel) -> Vec<String> {
     label.marks.iter().map(ToString::to_string).collect()
 }
 
@@ -18,7 +18,7 @@ fn the_false_terabyte_of_seed_001_is_read_word_by_word() {
     assert_eq!(label.capacity.as_ref().map(|c| c.bytes), Some(1_000_000_000_000));
     assert_eq!(marks(&label), ["U3", "A2", "V30", "C10"]);
     assert_eq!(label.false_marks, ["4K"]);
-    assert_eq!((&label.families[..], &label.buses[..]), (&[Family::Sdxc][..], &[PrintedBus::UhsI][..]));
+    assert_eq!((&label.families[..], &label.buses[..]), (&[CsdFamily::Sdxc][..], &[PrintedBus::UhsI][..]));
     let speeds: Vec<(f64, &str)> = label.speeds.iter().map(|s| (s.mb_s, s.printed.as_str())).collect();
     assert_eq!(speeds.len(), 2);
     assert!((speeds[0].0 - 94.95).abs() < 1e-9 && speeds[0].1 == "633x", "{speeds:?}");
@@ -27,14 +27,17 @@ fn the_false_terabyte_of_seed_001_is_read_word_by_word() {
 }
 
 #[rstest::rstest]
-#[case("SanDisk Extreme PRO 64 GB microSDXC I U3 V30 A2 R 170 W 90", &[(170.0, Some(Direction::Read)), (90.0, Some(Direction::Write))])]
-#[case("170MB/s read 90MB/s write", &[(170.0, Some(Direction::Read)), (90.0, Some(Direction::Write))])]
-#[case("read up to 170 MB/s, write 90 MB/s", &[(170.0, Some(Direction::Read)), (90.0, Some(Direction::Write))])]
-#[case("R170/W90", &[(170.0, Some(Direction::Read)), (90.0, Some(Direction::Write))])]
+#[case("SanDisk Extreme PRO 64 GB microSDXC I U3 V30 A2 R 170 W 90", &[(170.0, Some(SpeedDirection::Read)), (90.0, Some(SpeedDirection::Write))])]
+#[case("170MB/s read 90MB/s write", &[(170.0, Some(SpeedDirection::Read)), (90.0, Some(SpeedDirection::Write))])]
+#[case("read up to 170 MB/s, write 90 MB/s", &[(170.0, Some(SpeedDirection::Read)), (90.0, Some(SpeedDirection::Write))])]
+#[case("R170/W90", &[(170.0, Some(SpeedDirection::Read)), (90.0, Some(SpeedDirection::Write))])]
 #[case("“100MB/s*”", &[(100.0, None)])]
 #[case("100 MB/s", &[(100.0, None)])]
 #[case("1667x", &[(250.05, None)])]
-fn speeds_are_read_as_makers_print_them(#[case] text: &str, #[case] expected: &[(f64, Option<Direction>)]) {
+fn speeds_are_read_as_makers_print_them(
+    #[case] text: &str,
+    #[case] expected: &[(f64, Option<SpeedDirection>)],
+) {
     let speeds = read(text).speeds;
     assert_eq!(speeds.len(), expected.len(), "{speeds:?}");
     for (speed, (mb_s, direction)) in speeds.iter().zip(expected) {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// What a boot sector or superblock says. Bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Volume {
+pub struct BootVolume {
     /// `fat12`, `fat16`, `fat32`, `exfat`, `ntfs` or `ext4`.
     pub file_system: String,
     /// Bytes of a cluster or block.
@@ -35,7 +35,7 @@ pub struct Volume {
 pub const HEAD: usize = 2048;
 
 /// Reads the first [`HEAD`] bytes of a partition.
-pub fn read(head: &[u8]) -> Option<Volume> {
+pub fn read(head: &[u8]) -> Option<BootVolume> {
     if head.len() < 512 {
         return None;
     }
@@ -49,7 +49,7 @@ fn le(bytes: &[u8], at: usize, len: usize) -> u64 {
         .map_or(0, |part| part.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte)))
 }
 
-fn exfat(head: &[u8]) -> Option<Volume> {
+fn exfat(head: &[u8]) -> Option<BootVolume> {
     if &head[3..11] != b"EXFAT   " {
         return None;
     }
@@ -59,7 +59,7 @@ fn exfat(head: &[u8]) -> Option<Volume> {
         return None;
     }
     let bytes = |sectors: u64| sectors.checked_mul(1 << shift);
-    Some(Volume {
+    Some(BootVolume {
         file_system: "exfat".to_owned(),
         cluster_bytes: 1 << cluster_shift,
         data_offset: bytes(le(head, 88, 4))?,
@@ -79,7 +79,7 @@ fn units(head: &[u8]) -> Option<(u64, u64)> {
     plausible.then_some((sector, per_cluster))
 }
 
-fn fat(head: &[u8]) -> Option<Volume> {
+fn fat(head: &[u8]) -> Option<BootVolume> {
     let (sector, per_cluster) = units(head)?;
     let (reserved, fats, root) = (le(head, 14, 2), le(head, 16, 1), le(head, 17, 2));
     let either = |short: usize, long: usize| match le(head, short, 2) {
@@ -100,7 +100,7 @@ fn fat(head: &[u8]) -> Option<Volume> {
         4085..=65_524 => "fat16",
         _ => "fat32",
     };
-    Some(Volume {
+    Some(BootVolume {
         file_system: file_system.to_owned(),
         cluster_bytes: sector * per_cluster,
         data_offset: first * sector,
@@ -113,32 +113,32 @@ fn fat(head: &[u8]) -> Option<Volume> {
 }
 
 /// NTFS numbers its clusters from the partition's start.
-fn ntfs(head: &[u8]) -> Option<Volume> {
+fn ntfs(head: &[u8]) -> Option<BootVolume> {
     if &head[3..11] != b"NTFS    " {
         return None;
     }
     let (sector, per_cluster) = units(head)?;
-    Some(Volume {
+    Some(BootVolume {
         file_system: "ntfs".to_owned(),
         cluster_bytes: sector * per_cluster,
         hidden_sectors: Some(le(head, 28, 4)),
         volume_bytes: le(head, 40, 8).checked_mul(sector)?,
-        ..Volume::default()
+        ..BootVolume::default()
     })
 }
 
 /// ext4 numbers its blocks from the partition's start, and files lie in groups of them.
-fn ext4(head: &[u8]) -> Option<Volume> {
+fn ext4(head: &[u8]) -> Option<BootVolume> {
     let block = head.get(1024..)?;
     if le(block, 56, 2) != 0xef53 || le(block, 24, 4) > 6 {
         return None;
     }
     let cluster_bytes = 1024u64 << le(block, 24, 4);
     let blocks = le(block, 4, 4) | le(block, 336, 4) << 32;
-    Some(Volume {
+    Some(BootVolume {
         file_system: "ext4".to_owned(),
         cluster_bytes,
         volume_bytes: blocks.checked_mul(cluster_bytes)?,
-        ..Volume::default()
+        ..BootVolume::default()
     })
 }

@@ -1,13 +1,13 @@
 //! exFAT: half a boundary unit before the FAT, half for the FAT, then the clusters.
 
-use super::table::{Frame, start_before};
-use super::types::{FileSystem, Layout};
+use super::table::{LayoutFrame, start_before};
+use super::types::{CardLayout, FileSystem};
 
 /// 1 MiB: room for a partition table before the partition, whatever the boundary.
 const LEAST_START: u64 = 2048;
 
-pub(super) fn exfat(frame: &Frame) -> Layout {
-    let Frame { boundary, end, row, .. } = *frame;
+pub(super) fn exfat(frame: &LayoutFrame) -> CardLayout {
+    let LayoutFrame { boundary, end, row, .. } = *frame;
     // An upper bound: the clusters of the whole card.
     let needed = ((end / row.cluster + 2) * 4).div_ceil(512);
     let half = boundary / 2;
@@ -17,7 +17,7 @@ pub(super) fn exfat(frame: &Frame) -> Layout {
     let align = if plain { half } else { needed.next_power_of_two() };
     let start = if plain { boundary } else { start_before(boundary, 2 * align, LEAST_START) };
     let data_start = start + 2 * align;
-    Layout {
+    CardLayout {
         total_sectors: frame.total_sectors,
         scheme: frame.scheme,
         file_system: FileSystem::Exfat,
@@ -47,7 +47,7 @@ const SECTOR_BYTES: usize = 512;
 ///
 /// Returns false, with nothing changed, where `region` is no boot region of twelve sectors.
 #[must_use]
-pub fn amend(region: &mut [u8], layout: &Layout) -> bool {
+pub fn amend(region: &mut [u8], layout: &CardLayout) -> bool {
     if region.len() != BOOT_SECTORS * SECTOR_BYTES || &region[3..11] != b"EXFAT   " {
         return false;
     }

@@ -2,8 +2,8 @@
 //! data area begins, which depends on the FAT. The formatters settle it by trying; so do we, in the same order, since
 //! the result is told from others by the sector.
 
-use super::table::{BIG_FAT16_SECTORS, Frame, MOST_CHS_SECTORS, gcd, start_before};
-use super::types::{FileSystem, Layout};
+use super::table::{BIG_FAT16_SECTORS, LayoutFrame, MOST_CHS_SECTORS, gcd, start_before};
+use super::types::{CardLayout, FileSystem};
 
 /// Two copies of the FAT.
 const FATS: u64 = 2;
@@ -26,7 +26,7 @@ fn fat_sectors(clusters: u64, bits: u64) -> u64 {
 
 /// Where FAT and data come to lie.
 #[derive(Debug, Clone, Copy)]
-struct Placement {
+struct FatPlacement {
     start: u64,
     reserved: u64,
     fat: u64,
@@ -34,7 +34,7 @@ struct Placement {
 }
 
 /// FAT12 and FAT16: what precedes the data is odd, so the partition begins where the data ends up on the boundary.
-pub(super) fn small(frame: &Frame) -> Layout {
+pub(super) fn small(frame: &LayoutFrame) -> CardLayout {
     let (file_system, bits) = match frame.row.file_system {
         FileSystem::Fat12 => (FileSystem::Fat12, 12),
         _ => (FileSystem::Fat16, 16),
@@ -61,7 +61,7 @@ pub(super) fn small(frame: &Frame) -> Layout {
     layout(frame, file_system, partition_type, cluster, placement, ROOT_SECTORS)
 }
 
-fn settle_small(frame: &Frame, cluster: u64, bits: u64) -> Placement {
+fn settle_small(frame: &LayoutFrame, cluster: u64, bits: u64) -> FatPlacement {
     let mut fat = (frame.end / cluster * bits).div_ceil(8 * 512);
     loop {
         let used = SMALL_RESERVED + FATS * fat + ROOT_SECTORS;
@@ -72,14 +72,14 @@ fn settle_small(frame: &Frame, cluster: u64, bits: u64) -> Placement {
             start += frame.boundary;
         }
         if fat_sectors(clusters(start), bits) == fat {
-            return Placement { start, reserved: SMALL_RESERVED, fat, clusters: clusters(start) };
+            return FatPlacement { start, reserved: SMALL_RESERVED, fat, clusters: clusters(start) };
         }
         fat -= 1;
     }
 }
 
 /// FAT32: the reserved sectors make up for the odd length of the FATs, and the partition begins on the boundary.
-pub(super) fn fat32(frame: &Frame) -> Layout {
+pub(super) fn fat32(frame: &LayoutFrame) -> CardLayout {
     let mut cluster = frame.row.cluster;
     let mut placement = settle_fat32(frame, cluster);
     // A little above 2 GiB, where no card is, clusters of 32 KiB would be so few that it were a FAT16.
@@ -91,7 +91,7 @@ pub(super) fn fat32(frame: &Frame) -> Layout {
     layout(frame, FileSystem::Fat32, partition_type, cluster, placement, 0)
 }
 
-fn settle_fat32(frame: &Frame, cluster: u64) -> Placement {
+fn settle_fat32(frame: &LayoutFrame, cluster: u64) -> FatPlacement {
     // The reserved sectors are counted in 16 bits: what a larger boundary needs more goes before the partition.
     let step = if frame.boundary <= FAT32_STEP { frame.boundary } else { gcd(frame.boundary, FAT32_STEP) };
     let mut fat = (frame.end.div_ceil(cluster) * 4).div_ceil(512);
@@ -101,7 +101,7 @@ fn settle_fat32(frame: &Frame, cluster: u64) -> Placement {
         let start = start_before(frame.boundary, used, step);
         let clusters = (frame.end - start - used) / cluster;
         match fat_sectors(clusters, 32) {
-            needed if needed == fat => return Placement { start, reserved, fat, clusters },
+            needed if needed == fat => return FatPlacement { start, reserved, fat, clusters },
             needed if needed > fat => reserved += step,
             _ => {
                 fat -= 1;
@@ -117,14 +117,14 @@ fn reserve(fat: u64, step: u64) -> u64 {
 }
 
 fn layout(
-    frame: &Frame,
+    frame: &LayoutFrame,
     file_system: FileSystem,
     partition_type: u8,
     cluster: u64,
-    placement: Placement,
+    placement: FatPlacement,
     root_sectors: u64,
-) -> Layout {
-    Layout {
+) -> CardLayout {
+    CardLayout {
         total_sectors: frame.total_sectors,
         scheme: frame.scheme,
         file_system,

@@ -1,6 +1,6 @@
 //! A GPT with one partition, as bytes: UEFI specification 2.10, section 5.3. SDUC cards, above 2 TiB, have one.
 
-use super::types::{Layout, SECTOR};
+use super::types::{CardLayout, SECTOR};
 
 /// Sectors of the second table at the card's end: 128 entries of 128 bytes and the header.
 pub const SECOND_SECTORS: u64 = 33;
@@ -15,7 +15,7 @@ const BASIC_DATA: [u8; 16] =
 
 /// Both tables of a card, each with the sector it belongs at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tables {
+pub struct GptTables {
     /// Header and entries, from sector 1 on.
     pub first: Vec<u8>,
     /// Entries and header, the last 33 sectors.
@@ -25,7 +25,7 @@ pub struct Tables {
 }
 
 /// The tables of a layout on a card of `card_sectors`; `disk` and `partition` are random.
-pub fn tables(layout: &Layout, card_sectors: u64, disk: [u8; 16], partition: [u8; 16]) -> Tables {
+pub fn tables(layout: &CardLayout, card_sectors: u64, disk: [u8; 16], partition: [u8; 16]) -> GptTables {
     let entries = entries(layout, partition);
     let last = card_sectors - 1;
     let header = |own: u64, other: u64, table: u64| {
@@ -47,14 +47,14 @@ pub fn tables(layout: &Layout, card_sectors: u64, disk: [u8; 16], partition: [u8
         sector
     };
     let second_start = card_sectors - SECOND_SECTORS;
-    Tables {
+    GptTables {
         first: [header(1, last, 2), entries.clone()].concat(),
         second: [entries.clone(), header(last, 1, second_start)].concat(),
         second_start,
     }
 }
 
-fn entries(layout: &Layout, partition: [u8; 16]) -> Vec<u8> {
+fn entries(layout: &CardLayout, partition: [u8; 16]) -> Vec<u8> {
     let mut entries = vec![0u8; ENTRIES * ENTRY];
     put(&mut entries, 0, &BASIC_DATA);
     put(&mut entries, 16, &partition);

@@ -1,6 +1,6 @@
 //! The master boot record with its one partition, as bytes.
 
-use super::types::{Geometry, Layout, Scheme};
+use super::types::{CardLayout, ChsGeometry, PartitionScheme};
 
 /// Cylinders beyond this do not fit their ten bits.
 const MOST_CYLINDER: u64 = 1023;
@@ -10,7 +10,7 @@ const BEYOND: [u8; 3] = [254, 0xff, 0xff];
 const PROTECTIVE: u8 = 0xee;
 
 /// A sector as cylinder, head and sector, packed as the entry wants it.
-pub fn chs(sector: u64, geometry: Geometry) -> [u8; 3] {
+pub fn chs(sector: u64, geometry: ChsGeometry) -> [u8; 3] {
     let cylinder = sector / geometry.cylinder();
     if cylinder > MOST_CYLINDER {
         return BEYOND;
@@ -21,11 +21,11 @@ pub fn chs(sector: u64, geometry: Geometry) -> [u8; 3] {
 }
 
 /// The record of a layout; a protective one where the layout has a GPT. `id` is the disk's signature.
-pub fn record(layout: &Layout, id: u32) -> [u8; 512] {
+pub fn record(layout: &CardLayout, id: u32) -> [u8; 512] {
     let mut record = [0u8; 512];
     let (kind, start, sectors) = match layout.scheme {
-        Scheme::Mbr => (layout.partition_type, layout.partition_start, layout.partition_sectors),
-        Scheme::Gpt => (PROTECTIVE, 1, layout.total_sectors - 1),
+        PartitionScheme::Mbr => (layout.partition_type, layout.partition_start, layout.partition_sectors),
+        PartitionScheme::Gpt => (PROTECTIVE, 1, layout.total_sectors - 1),
     };
     record[440..444].copy_from_slice(&id.to_le_bytes());
     let entry = &mut record[446..462];

@@ -14,9 +14,9 @@ pub mod table;
 mod tests;
 mod types;
 
-pub use types::{FileSystem, Geometry, Layout, SECTOR, Scheme};
+pub use types::{CardLayout, ChsGeometry, FileSystem, PartitionScheme, SECTOR};
 
-use table::Frame;
+use table::LayoutFrame;
 
 /// The smallest card that gets a layout: 1 MiB, in sectors.
 pub const SMALLEST_SECTORS: u64 = 2048;
@@ -25,7 +25,7 @@ pub const LARGEST_SECTORS: u64 = 1 << 38;
 
 /// What is asked of a layout beside the capacity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Wish {
+pub struct LayoutOptions {
     /// A boundary unit in bytes instead of the capacity's own: a measured allocation unit, say.
     pub boundary: Option<u64>,
     /// Whether the end is cut down to a whole number of cylinders ("format size adjustment").
@@ -57,7 +57,7 @@ pub enum LayoutError {
 ///
 /// # Errors
 /// If it is smaller than 1 MiB, larger than 128 TiB, or the boundary that is wished for does not fit it.
-pub fn plan(total_sectors: u64, wish: Wish) -> Result<Layout, LayoutError> {
+pub fn plan(total_sectors: u64, wish: LayoutOptions) -> Result<CardLayout, LayoutError> {
     match total_sectors {
         ..SMALLEST_SECTORS => return Err(LayoutError::TooSmall(total_sectors)),
         SMALLEST_SECTORS..=LARGEST_SECTORS => {}
@@ -66,9 +66,10 @@ pub fn plan(total_sectors: u64, wish: Wish) -> Result<Layout, LayoutError> {
     let row = table::row(total_sectors);
     let boundary = boundary(total_sectors, &row, wish)?;
     let geometry = table::geometry(total_sectors);
-    let scheme = if total_sectors > table::MOST_MBR_SECTORS { Scheme::Gpt } else { Scheme::Mbr };
+    let scheme =
+        if total_sectors > table::MOST_MBR_SECTORS { PartitionScheme::Gpt } else { PartitionScheme::Mbr };
     let end = end(total_sectors, scheme, geometry, wish.size_adjustment);
-    let frame = Frame { total_sectors, end, boundary, row, scheme, geometry };
+    let frame = LayoutFrame { total_sectors, end, boundary, row, scheme, geometry };
     Ok(match row.file_system {
         FileSystem::Fat12 | FileSystem::Fat16 => fat::small(&frame),
         FileSystem::Fat32 => fat::fat32(&frame),
@@ -76,7 +77,7 @@ pub fn plan(total_sectors: u64, wish: Wish) -> Result<Layout, LayoutError> {
     })
 }
 
-fn boundary(total: u64, row: &table::Row, wish: Wish) -> Result<u64, LayoutError> {
+fn boundary(total: u64, row: &table::LayoutRow, wish: LayoutOptions) -> Result<u64, LayoutError> {
     let Some(bytes) = wish.boundary else { return Ok(row.boundary) };
     // Where clusters are larger than the step, a boundary between them would cut one.
     let step = row.cluster.max(16);
@@ -86,10 +87,10 @@ fn boundary(total: u64, row: &table::Row, wish: Wish) -> Result<u64, LayoutError
 }
 
 /// Where the partition must end: before the second GPT, and on a cylinder if that is wished.
-fn end(total: u64, scheme: Scheme, geometry: Geometry, adjusted: bool) -> u64 {
+fn end(total: u64, scheme: PartitionScheme, geometry: ChsGeometry, adjusted: bool) -> u64 {
     let end = match scheme {
-        Scheme::Mbr => total,
-        Scheme::Gpt => total - gpt::SECOND_SECTORS,
+        PartitionScheme::Mbr => total,
+        PartitionScheme::Gpt => total - gpt::SECOND_SECTORS,
     };
     let cylinder = geometry.cylinder();
     if adjusted { end - end % cylinder } else { end }

@@ -6,11 +6,11 @@
 //! Guideline 3.3), which is one doubling for each doubling of the capacity; the boundary unit there is not public,
 //! and the largest allocation unit that a card can state, 64 MiB, is taken.
 
-use super::types::{FileSystem, Geometry, Scheme};
+use super::types::{ChsGeometry, FileSystem, PartitionScheme};
 
 /// What follows from a capacity. In sectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Row {
+pub struct LayoutRow {
     /// Capacities up to this, in sectors.
     pub up_to: u64,
     /// The file system.
@@ -21,12 +21,12 @@ pub struct Row {
     pub boundary: u64,
 }
 
-const fn up_to(up_to_mib: u64, file_system: FileSystem, cluster: u64, boundary: u64) -> Row {
-    Row { up_to: up_to_mib << 11, file_system, cluster, boundary }
+const fn up_to(up_to_mib: u64, file_system: FileSystem, cluster: u64, boundary: u64) -> LayoutRow {
+    LayoutRow { up_to: up_to_mib << 11, file_system, cluster, boundary }
 }
 
 /// By capacity, smallest first.
-pub const ROWS: &[Row] = &[
+pub const ROWS: &[LayoutRow] = &[
     up_to(8, FileSystem::Fat12, 16, 16),
     up_to(64, FileSystem::Fat12, 32, 32),
     up_to(256, FileSystem::Fat16, 32, 64),
@@ -47,13 +47,18 @@ pub const BIG_FAT16_SECTORS: u64 = 65_536;
 /// SDUC: so many clusters at most, so that a cluster grows with the capacity.
 const SDUC_MOST_CLUSTERS: u64 = 4 << 20;
 
-fn row_of_sduc(sectors: u64) -> Row {
+fn row_of_sduc(sectors: u64) -> LayoutRow {
     let cluster = sectors.div_ceil(SDUC_MOST_CLUSTERS).next_power_of_two();
-    Row { up_to: cluster * SDUC_MOST_CLUSTERS, file_system: FileSystem::Exfat, cluster, boundary: 131_072 }
+    LayoutRow {
+        up_to: cluster * SDUC_MOST_CLUSTERS,
+        file_system: FileSystem::Exfat,
+        cluster,
+        boundary: 131_072,
+    }
 }
 
 /// The row of a capacity in sectors.
-pub fn row(sectors: u64) -> Row {
+pub fn row(sectors: u64) -> LayoutRow {
     ROWS.iter().find(|row| sectors <= row.up_to).copied().unwrap_or_else(|| row_of_sduc(sectors))
 }
 
@@ -72,24 +77,24 @@ const GEOMETRIES: &[(u64, u64, u64)] = &[
 ];
 
 /// The geometry of a capacity in sectors.
-pub fn geometry(sectors: u64) -> Geometry {
+pub fn geometry(sectors: u64) -> ChsGeometry {
     // Whole MiB count, so that a card with a few sectors more than 2016 MiB still has that row.
     let mib = sectors >> 11;
     let (_, heads, sectors_per_track) =
         GEOMETRIES.iter().find(|(up_to, _, _)| mib <= *up_to).copied().unwrap_or((0, 255, 63));
-    Geometry { heads, sectors_per_track }
+    ChsGeometry { heads, sectors_per_track }
 }
 
 /// What the layouts of all file systems begin with.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Frame {
+pub(super) struct LayoutFrame {
     pub(super) total_sectors: u64,
     /// First sector that the partition may not use.
     pub(super) end: u64,
     pub(super) boundary: u64,
-    pub(super) row: Row,
-    pub(super) scheme: Scheme,
-    pub(super) geometry: Geometry,
+    pub(super) row: LayoutRow,
+    pub(super) scheme: PartitionScheme,
+    pub(super) geometry: ChsGeometry,
 }
 
 /// The least multiple of `unit` that leaves at least `room` after `used` was taken off it.

@@ -3,8 +3,8 @@
 use super::*;
 use proptest::prelude::*;
 
-fn sd(sectors: u64) -> Layout {
-    plan(sectors, Wish::default()).unwrap()
+fn sd(sectors: u64) -> CardLayout {
+    plan(sectors, LayoutOptions::default()).unwrap()
 }
 
 /// Sectors of the card; what is laid out: file system, type, start, reserved sectors, FAT, data, cluster, clusters.
@@ -51,12 +51,13 @@ fn every_capacity_has_the_file_system_and_cluster_of_its_class() {
 fn small_cards_are_typed_by_the_sectors_of_their_partition() {
     assert_eq!(sd(8 << 11).partition_type, 0x01);
     assert_eq!(sd(65 << 11).partition_type, 0x06);
-    assert_eq!((sd(1 << 32).scheme, sd((1 << 32) + 1).scheme), (Scheme::Mbr, Scheme::Gpt));
+    assert_eq!((sd(1 << 32).scheme, sd((1 << 32) + 1).scheme), (PartitionScheme::Mbr, PartitionScheme::Gpt));
 }
 
 #[test]
 fn a_size_adjustment_ends_the_partition_on_a_cylinder_and_none_leaves_nothing_unused() {
-    let adjusted = plan(62_333_952, Wish { size_adjustment: true, ..Wish::default() }).unwrap();
+    let adjusted =
+        plan(62_333_952, LayoutOptions { size_adjustment: true, ..LayoutOptions::default() }).unwrap();
     // 255 heads of 63 sectors.
     assert_eq!(adjusted.partition_end() % 16_065, 0);
     assert!(62_333_952 - adjusted.partition_end() < 16_065);
@@ -67,7 +68,8 @@ fn a_size_adjustment_ends_the_partition_on_a_cylinder_and_none_leaves_nothing_un
 fn a_measured_unit_of_12_or_24_mib_moves_the_data_onto_it() {
     for sectors in [15_523_840u64, 62_333_952, 124_735_488, 500_000_000] {
         for boundary in [12u64 << 20, 24 << 20] {
-            let l = plan(sectors, Wish { boundary: Some(boundary), ..Wish::default() }).unwrap();
+            let l = plan(sectors, LayoutOptions { boundary: Some(boundary), ..LayoutOptions::default() })
+                .unwrap();
             assert_eq!(l.data_start * SECTOR % boundary, 0, "{sectors} {boundary}");
             assert!(l.reserved_sectors <= 65_535, "the field has 16 bits");
         }
@@ -77,11 +79,12 @@ fn a_measured_unit_of_12_or_24_mib_moves_the_data_onto_it() {
 #[test]
 fn a_boundary_that_fits_no_cluster_or_no_card_is_refused() {
     for boundary in [0, 1000, 100 << 10, 32 << 30] {
-        let refused = plan(124_735_488, Wish { boundary: Some(boundary), ..Wish::default() });
+        let refused =
+            plan(124_735_488, LayoutOptions { boundary: Some(boundary), ..LayoutOptions::default() });
         assert!(matches!(refused, Err(LayoutError::Boundary { .. })), "{boundary}");
     }
-    assert!(matches!(plan(2047, Wish::default()), Err(LayoutError::TooSmall(2047))));
-    assert!(matches!(plan((1 << 38) + 1, Wish::default()), Err(LayoutError::TooLarge(_))));
+    assert!(matches!(plan(2047, LayoutOptions::default()), Err(LayoutError::TooSmall(2047))));
+    assert!(matches!(plan((1 << 38) + 1, LayoutOptions::default()), Err(LayoutError::TooLarge(_))));
 }
 
 #[test]
@@ -115,7 +118,7 @@ fn capacities() -> impl Strategy<Value = u64> {
     (11u32..38, any::<u64>()).prop_map(|(power, rest)| (1u64 << power) + rest % (1 << power) + 1)
 }
 
-fn check_invariants(l: &Layout) -> Result<(), TestCaseError> {
+fn check_invariants(l: &CardLayout) -> Result<(), TestCaseError> {
     prop_assert_eq!(l.data_start % l.boundary_sectors, 0, "data begins on a boundary");
     let bits = match l.file_system {
         FileSystem::Fat12 => 12,
@@ -141,7 +144,8 @@ fn check_invariants(l: &Layout) -> Result<(), TestCaseError> {
     prop_assert_eq!(places, l.data_start);
     prop_assert!(l.file_system == FileSystem::Exfat || l.reserved_sectors <= 65_535);
     prop_assert!(
-        l.scheme == Scheme::Mbr || l.partition_start >= 34 && l.partition_end() + 33 <= l.total_sectors
+        l.scheme == PartitionScheme::Mbr
+            || l.partition_start >= 34 && l.partition_end() + 33 <= l.total_sectors
     );
     Ok(())
 }
@@ -150,13 +154,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
     #[test]
     fn every_capacity_from_1_mib_to_128_tib_has_a_layout_that_holds(sectors in capacities(), size_adjustment: bool) {
-        check_invariants(&plan(sectors, Wish { boundary: None, size_adjustment }).unwrap())?;
+        check_invariants(&plan(sectors, LayoutOptions { boundary: None, size_adjustment }).unwrap())?;
     }
 
     #[test]
     fn every_boundary_that_is_taken_holds_as_well(sectors in capacities(), units in 1u64..4000, size_adjustment: bool) {
         for unit in [8u64 << 10, 32 << 10, 1 << 20, 4 << 20] {
-            let wish = Wish { boundary: Some(units * unit), size_adjustment };
+            let wish = LayoutOptions { boundary: Some(units * unit), size_adjustment };
             if let Ok(layout) = plan(sectors, wish) {
                 prop_assert_eq!(layout.boundary_sectors * SECTOR, units * unit);
                 check_invariants(&layout)?;

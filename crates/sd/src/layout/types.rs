@@ -36,7 +36,7 @@ impl fmt::Display for FileSystem {
 /// Kind of the partition table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Scheme {
+pub enum PartitionScheme {
     /// Master boot record.
     #[default]
     Mbr,
@@ -46,14 +46,14 @@ pub enum Scheme {
 
 /// Heads and sectors per track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Geometry {
+pub struct ChsGeometry {
     /// Heads.
     pub heads: u64,
     /// Sectors per track.
     pub sectors_per_track: u64,
 }
 
-impl Geometry {
+impl ChsGeometry {
     /// Sectors of a cylinder.
     pub fn cylinder(self) -> u64 {
         self.heads * self.sectors_per_track
@@ -62,11 +62,11 @@ impl Geometry {
 
 /// A layout. Sectors of 512 bytes, counted from the card's start where nothing else is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Layout {
+pub struct CardLayout {
     /// Sectors of the card, or of the part of it that is laid out.
     pub total_sectors: u64,
     /// Kind of the partition table.
-    pub scheme: Scheme,
+    pub scheme: PartitionScheme,
     /// File system of the one partition.
     pub file_system: FileSystem,
     /// MBR type of the partition; 07 for exFAT, also where a GPT says it in its own way.
@@ -92,18 +92,18 @@ pub struct Layout {
     /// Number of clusters.
     pub clusters: u64,
     /// Heads and sectors per track of the cylinders that old hosts count in.
-    pub geometry: Geometry,
+    pub geometry: ChsGeometry,
 }
 
-impl Layout {
+impl CardLayout {
     /// First sector behind the partition.
     pub fn partition_end(&self) -> u64 {
         self.partition_start + self.partition_sectors
     }
 
     /// What the boot sector must say.
-    pub fn volume(&self) -> boot::Volume {
-        boot::Volume {
+    pub fn volume(&self) -> boot::BootVolume {
+        boot::BootVolume {
             file_system: self.file_system.to_string().to_lowercase(),
             cluster_bytes: self.cluster_sectors * SECTOR,
             data_offset: (self.data_start - self.partition_start) * SECTOR,

@@ -16,17 +16,17 @@ pub struct NvmeError {
 
 /// The bytes of one structure, checked for length once.
 #[derive(Clone, Copy)]
-pub(super) struct Bytes<'a>(&'a [u8]);
+pub(super) struct StructureBytes<'a>(&'a [u8]);
 
-impl<'a> Bytes<'a> {
+impl<'a> StructureBytes<'a> {
     /// Takes the first `wanted` bytes.
     pub(super) fn new(structure: &'static str, data: &'a [u8], wanted: usize) -> Result<Self, NvmeError> {
-        data.get(..wanted).map(Bytes).ok_or(NvmeError { structure, found: data.len(), wanted })
+        data.get(..wanted).map(StructureBytes).ok_or(NvmeError { structure, found: data.len(), wanted })
     }
 
     /// All of some bytes.
     pub(super) fn whole(data: &'a [u8]) -> Self {
-        Bytes(data)
+        StructureBytes(data)
     }
 
     /// Some bytes; none where they lie outside.
@@ -73,7 +73,7 @@ macro_rules! from_bytes {
             /// # Errors
             /// If there are fewer.
             pub fn decode(data: &[u8]) -> Result<Self, NvmeError> {
-                Bytes::new($structure, data, $length).map(Self::of)
+                StructureBytes::new($structure, data, $length).map(Self::of)
             }
         }
     };

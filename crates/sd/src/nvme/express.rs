@@ -4,7 +4,7 @@
 //! of them and left out. The vendor area is the specification's where it was read with the UUID index of
 //! [`EXPRESS_UUID`], or where the UUID stands in it.
 
-use super::bytes::{Bytes, NvmeError, celsius};
+use super::bytes::{NvmeError, StructureBytes, celsius};
 use super::identify::IdentifyController;
 use crate::mark::Mark;
 use serde::{Deserialize, Serialize};
@@ -78,7 +78,7 @@ impl ExpressArea {
     /// # Errors
     /// If there are fewer than 4096 bytes.
     pub fn decode(data: &[u8], selected: bool) -> Result<Option<Self>, NvmeError> {
-        let b = Bytes::new("Identify Controller", data, 4096)?;
+        let b = StructureBytes::new("Identify Controller", data, 4096)?;
         let vendor_area = b.slice(VENDOR_AREA, 1024);
         if !selected && !vendor_area.windows(16).any(|window| window == EXPRESS_UUID) {
             return Ok(None);

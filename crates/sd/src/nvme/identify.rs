@@ -1,7 +1,7 @@
 //! Identify Controller (CNS 01h): names, firmware, temperature limits, power states; and Identify Namespace (CNS 00h):
 //! how large the card is, in blocks of which size.
 
-use super::bytes::{Bytes, NvmeError, celsius, from_bytes};
+use super::bytes::{NvmeError, StructureBytes, celsius, from_bytes};
 use crate::decoded::decoded;
 use serde::{Deserialize, Serialize};
 
@@ -50,7 +50,7 @@ decoded! {
             "Power states, from the hungriest; the structure has room for 32.";
     }
 
-    fn of(b: Bytes<'_>) {}
+    fn of(b: StructureBytes<'_>) {}
 }
 
 from_bytes!(IdentifyController, "Identify Controller", 4096);
@@ -86,7 +86,7 @@ decoded! {
 
     /// Decodes a descriptor; bytes that are missing count as 0.
     fn decode(number: u8, descriptor: &[u8]) {
-        let b = Bytes::whole(descriptor);
+        let b = StructureBytes::whole(descriptor);
         // Bit 0 of the flags: steps of 0.1 mW in place of 10 mW.
         let steps_per_w = if b.u8(3) & 1 == 1 { 10_000.0 } else { 100.0 };
     }
@@ -113,7 +113,7 @@ decoded! {
         size_bytes: Option<u64> = block_bytes.and_then(|bytes| nsze.checked_mul(bytes)), "Size in bytes.";
     }
 
-    fn of(b: Bytes<'_>) {
+    fn of(b: StructureBytes<'_>) {
         // Bits 3:0 of FLBAS choose one of the formats from byte 128; bits 6:5 are the higher part of the choice.
         let flbas = b.u8(26);
         let power = b.u8(128 + 4 * usize::from(flbas & 15 | flbas >> 1 & 0x30) + 2);

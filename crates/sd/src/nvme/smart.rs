@@ -1,7 +1,7 @@
 //! SMART / Health Information (log page 02h): temperature, wear, traffic, throttling; and Get Features 04h and 10h: the
 //! temperatures at which a card warns and throttles.
 
-use super::bytes::{Bytes, NvmeError, celsius, from_bytes};
+use super::bytes::{NvmeError, StructureBytes, celsius, from_bytes};
 use crate::decoded::decoded;
 use serde::{Deserialize, Serialize};
 
@@ -51,7 +51,7 @@ decoded! {
         thermal_management_t2_seconds: u32 = b.u32(228), "Seconds in heavy throttling.";
     }
 
-    fn of(b: Bytes<'_>) {}
+    fn of(b: StructureBytes<'_>) {}
 }
 
 from_bytes!(SmartLog, "SMART log", 512);

@@ -3,9 +3,9 @@
 //! Physical Layer Specification 5.2, Table 5-2. Names are shown as the kernel shows them: up to the first NUL,
 //! without trailing blanks.
 
-use super::crc7::{self, Crc};
+use super::crc7::{self, CrcStatus};
 use super::hex::from_hex;
-use super::raw::{Blank, Raw, visible_ascii};
+use super::raw::{BlankRegister, RawRegister, visible_ascii};
 use crate::decoded::decoded;
 use crate::maker;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ decoded! {
     /// A decoded CID of an SD card.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub struct Cid {
-        raw: Raw<16> = raw, "The 16 bytes.";
+        raw: RawRegister<16> = raw, "The 16 bytes.";
         mid: u8 = bytes[0], "Maker's number, given by SD-3C LLC.";
         mid_hex: String = format!("0x{mid:02x}"), "The same in hex, `0x03`.";
         maker: Option<String> = known.as_ref().map(|m| m.name.to_owned()),
@@ -34,14 +34,14 @@ decoded! {
         mdt_month: u8 = month, "Its month, 1 is January; 0 and 13 to 15 are impossible and kept as they are.";
         crc7: u8 = bytes[15] >> 1, "The CRC as delivered.";
         crc7_computed: u8 = crc7::crc7(&bytes[..15]), "The CRC that the other bytes ask for.";
-        crc: Crc = crc7::check(&bytes), "What the two say.";
+        crc: CrcStatus = crc7::check(&bytes), "What the two say.";
         #[serde(skip_serializing_if = "Option::is_none", default)]
-        blank: Option<Blank> = raw.blank(), "Set where the register holds nothing.";
+        blank: Option<BlankRegister> = raw.blank(), "Set where the register holds nothing.";
     }
 
     /// Decodes the 16 bytes; every value of them means something.
     pub fn decode(bytes: [u8; 16]) {
-        let raw = Raw(bytes);
+        let raw = RawRegister(bytes);
         let (year, month) = (2000 + raw.bits(19, 12) as u16, raw.bits(11, 8) as u8);
         let known = maker::look_up(bytes[0], oid_number(&raw));
     }
@@ -61,7 +61,7 @@ impl Cid {
     }
 }
 
-fn oid_number(raw: &Raw<16>) -> u16 {
+fn oid_number(raw: &RawRegister<16>) -> u16 {
     raw.bits(119, 104) as u16
 }
 
@@ -76,7 +76,7 @@ decoded! {
     /// drivers/mmc/core/mmc.c.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub struct EmmcCid {
-        raw: Raw<16> = raw, "The 16 bytes.";
+        raw: RawRegister<16> = raw, "The 16 bytes.";
         mid: u8 = raw.0[0], "Maker's number, from a list of its own.";
         cbx: u8 = raw.0[1] & 3, "Kind of housing: 0 removable card, 1 soldered (BGA), 2 package on package.";
         oid: u8 = raw.0[2], "OEM id.";
@@ -89,7 +89,7 @@ decoded! {
     }
 
     fn decode(bytes: [u8; 16]) {
-        let raw = Raw(bytes);
+        let raw = RawRegister(bytes);
     }
 }
 
@@ -106,7 +106,7 @@ mod tests {
         assert_eq!((cid.pnm.as_str(), cid.prv.as_str()), ("SU04G", "8.0"));
         assert_eq!((cid.psn, cid.psn_hex.as_str()), (0x811e_a6ab, "0x811ea6ab"));
         assert_eq!((cid.mdt.as_str(), cid.mdt_year, cid.mdt_month), ("2011-03", 2011, 3));
-        assert_eq!((cid.crc7, cid.crc), (0x3f, Crc::Ok));
+        assert_eq!((cid.crc7, cid.crc), (0x3f, CrcStatus::Ok));
         assert_eq!(cid.maker.as_deref(), Some("SanDisk / Western Digital"));
     }
 
@@ -120,13 +120,16 @@ mod tests {
     #[test]
     fn an_oid_that_is_no_text_stays_visible() {
         let cid = Cid::from_hex("0383684e4361726410e000035d00e200").unwrap();
-        assert_eq!((cid.oid.as_str(), cid.oid_hex.as_str(), cid.crc), ("\\x83h", "0x8368", Crc::Absent));
+        assert_eq!(
+            (cid.oid.as_str(), cid.oid_hex.as_str(), cid.crc),
+            ("\\x83h", "0x8368", CrcStatus::Absent)
+        );
     }
 
     #[test]
     fn an_empty_cid_is_decoded_and_flagged() {
-        assert_eq!(Cid::decode([0; 16]).blank, Some(Blank::AllZeros));
-        assert_eq!(Cid::decode([0xff; 16]).crc, Crc::Absent);
+        assert_eq!(Cid::decode([0; 16]).blank, Some(BlankRegister::AllZeros));
+        assert_eq!(Cid::decode([0xff; 16]).crc, CrcStatus::Absent);
     }
 
     #[test]

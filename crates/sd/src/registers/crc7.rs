@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// What the last byte of a CID or CSD says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Crc {
+pub enum CrcStatus {
     /// The CRC is right.
     Ok,
     /// The host does not deliver it: nothing can be said.
@@ -30,23 +30,23 @@ pub fn crc7(message: &[u8]) -> u8 {
 }
 
 /// Judges the last byte of a 16-byte register; the end bit is left out, because some hosts clear it.
-pub fn check(register: &[u8; 16]) -> Crc {
+pub fn check(register: &[u8; 16]) -> CrcStatus {
     let last = register[15];
     match last >> 1 == crc7(&register[..15]) {
-        _ if register.iter().all(|b| *b == 0) => Crc::Absent,
-        _ if register.iter().all(|b| *b == 0xff) => Crc::Absent,
-        true => Crc::Ok,
-        false if JUNK.contains(&last) => Crc::Absent,
-        false => Crc::Mismatch,
+        _ if register.iter().all(|b| *b == 0) => CrcStatus::Absent,
+        _ if register.iter().all(|b| *b == 0xff) => CrcStatus::Absent,
+        true => CrcStatus::Ok,
+        false if JUNK.contains(&last) => CrcStatus::Absent,
+        false => CrcStatus::Mismatch,
     }
 }
 
 /// Judges two registers of one host together: a wrong byte that both share is the host's, not the card's.
-pub fn settle(cid: (&[u8; 16], &mut Crc), csd: (&[u8; 16], &mut Crc)) {
+pub fn settle(cid: (&[u8; 16], &mut CrcStatus), csd: (&[u8; 16], &mut CrcStatus)) {
     if cid.0[15] == csd.0[15] {
         for crc in [cid.1, csd.1] {
-            if *crc == Crc::Mismatch {
-                *crc = Crc::Absent;
+            if *crc == CrcStatus::Mismatch {
+                *crc = CrcStatus::Absent;
             }
         }
     }
@@ -64,22 +64,26 @@ mod tests {
         assert_eq!(crc7(&[0x11, 0, 0, 0x09, 0]), 0b011_0011);
     }
 
-    fn checked(text: &str) -> Crc {
+    fn checked(text: &str) -> CrcStatus {
         check(&hex::parse("CID", text).unwrap())
     }
 
     #[test]
     fn a_card_with_its_own_crc_is_ok_also_where_the_host_clears_the_end_bit() {
-        assert_eq!(checked("035344535530344780811ea6ab00b37f"), Crc::Ok);
-        assert_eq!(checked("035344535530344780811ea6ab00b37e"), Crc::Ok);
+        assert_eq!(checked("035344535530344780811ea6ab00b37f"), CrcStatus::Ok);
+        assert_eq!(checked("035344535530344780811ea6ab00b37e"), CrcStatus::Ok);
     }
 
     #[test]
     fn the_usual_junk_of_hosts_is_absent_and_anything_else_a_mismatch() {
         for junk in ["00", "01", "08"] {
-            assert_eq!(checked(&format!("03534453553034478022ed3d8100db{junk}")), Crc::Absent, "{junk}");
+            assert_eq!(
+                checked(&format!("03534453553034478022ed3d8100db{junk}")),
+                CrcStatus::Absent,
+                "{junk}"
+            );
         }
-        assert_eq!(checked("035344535530344780811ea6ab00b355"), Crc::Mismatch);
+        assert_eq!(checked("035344535530344780811ea6ab00b355"), CrcStatus::Mismatch);
     }
 
     #[test]
@@ -87,18 +91,18 @@ mod tests {
         let cid: [u8; 16] = hex::parse("CID", "03534453553034478022ed3d8100dbaa").unwrap();
         let csd: [u8; 16] = hex::parse("CSD", "400e00325b5900001d8a7f800a4040aa").unwrap();
         let (mut a, mut b) = (check(&cid), check(&csd));
-        assert_eq!((a, b), (Crc::Mismatch, Crc::Mismatch));
+        assert_eq!((a, b), (CrcStatus::Mismatch, CrcStatus::Mismatch));
         settle((&cid, &mut a), (&csd, &mut b));
-        assert_eq!((a, b), (Crc::Absent, Crc::Absent));
+        assert_eq!((a, b), (CrcStatus::Absent, CrcStatus::Absent));
     }
 
     proptest::proptest! {
         #[test]
         fn one_flipped_bit_never_passes(mut register: [u8; 16], bit in 0usize..127) {
             register[15] = crc7(&register[..15]) << 1 | 1;
-            proptest::prop_assume!(check(&register) == Crc::Ok);
+            proptest::prop_assume!(check(&register) == CrcStatus::Ok);
             register[bit / 8] ^= 0x80 >> (bit % 8);
-            proptest::prop_assert_ne!(check(&register), Crc::Ok);
+            proptest::prop_assert_ne!(check(&register), CrcStatus::Ok);
         }
     }
 }

@@ -3,9 +3,9 @@
 //! Physical Layer Specification 5.3.2 (version 1.0), 5.3.3 (2.0) and 5.3.4 (3.0). Fields that a version lacks are
 //! `None`. TRAN_SPEED says nothing about a card's real speed: it is read before the bus is switched up.
 
-use super::crc7::{self, Crc};
+use super::crc7::{self, CrcStatus};
 use super::hex::{self, HexFault, RegisterError};
-use super::raw::{Blank, Raw};
+use super::raw::{BlankRegister, RawRegister};
 use crate::decoded::decoded;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -19,7 +19,7 @@ const SDXC_FROM_C_SIZE: u32 = 0xffff;
 /// Capacity family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
-pub enum Family {
+pub enum CsdFamily {
     /// Up to 2 GB, CSD version 1.0.
     Sdsc,
     /// Over 2 GB to 32 GB.
@@ -30,7 +30,7 @@ pub enum Family {
     Sduc,
 }
 
-impl fmt::Display for Family {
+impl fmt::Display for CsdFamily {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.serialize(f)
     }
@@ -40,7 +40,7 @@ decoded! {
     /// A decoded CSD of an SD card. Codes stand under the specification's names, what they mean beside them.
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     pub struct Csd {
-        raw: Raw<16> = raw, "The 16 bytes.";
+        raw: RawRegister<16> = raw, "The 16 bytes.";
         csd_structure: u8 = byte(127, 126), "Layout: 0 is version 1.0, 1 is 2.0, 2 is 3.0.";
         csd_version: Option<String> = (csd_structure < 3).then(|| format!("{}.0", csd_structure + 1)),
             "The layout's name, `2.0`.";
@@ -95,16 +95,16 @@ decoded! {
         capacity_bytes: Option<u64> =
             if blank.is_none() { capacity(c_size, c_size_mult, read_bl_len) } else { None },
             "User area in bytes; `None` for an empty register.";
-        family: Option<Family> = if blank.is_none() { family(csd_structure, c_size) } else { None },
+        family: Option<CsdFamily> = if blank.is_none() { family(csd_structure, c_size) } else { None },
             "Capacity family.";
         crc7: u8 = raw.0[15] >> 1, "The CRC as delivered.";
         crc7_computed: u8 = crc7::crc7(&raw.0[..15]), "The CRC that the other bytes ask for.";
-        crc: Crc = crc7::check(&raw.0), "What the two say.";
+        crc: CrcStatus = crc7::check(&raw.0), "What the two say.";
         #[serde(skip_serializing_if = "Option::is_none", default)]
-        blank: Option<Blank> = blank, "Set where the register holds nothing.";
+        blank: Option<BlankRegister> = blank, "Set where the register holds nothing.";
     }
 
-    fn decode(raw: Raw<16>) {
+    fn decode(raw: RawRegister<16>) {
         let byte = |high, low| raw.bits(high, low) as u8;
         let only_v1 = |high, low| (byte(127, 126) == 0).then(|| byte(high, low));
         let blank = raw.blank();
@@ -117,7 +117,7 @@ impl Csd {
     /// # Errors
     /// If the text is not 32 hex digits, or the register is an eMMC's (CSD_STRUCTURE 3).
     pub fn from_hex(text: &str) -> Result<Self, RegisterError> {
-        let raw = Raw(hex::parse("CSD", text)?);
+        let raw = RawRegister(hex::parse("CSD", text)?);
         if raw.bits(127, 126) == 3 && raw.blank().is_none() {
             return Err(RegisterError { register: "CSD", fault: HexFault::Emmc });
         }
@@ -131,7 +131,7 @@ fn classes(ccc: u16) -> impl Iterator<Item = u8> {
 }
 
 /// C_SIZE lies elsewhere in each version.
-fn c_size(raw: &Raw<16>, structure: u8) -> u32 {
+fn c_size(raw: &RawRegister<16>, structure: u8) -> u32 {
     let (high, low) = [(73, 62), (69, 48)].get(usize::from(structure)).copied().unwrap_or((75, 48));
     raw.bits(high, low) as u32
 }
@@ -145,12 +145,12 @@ fn capacity(c_size: u32, c_size_mult: Option<u8>, read_bl_len: u8) -> Option<u64
     }
 }
 
-fn family(structure: u8, c_size: u32) -> Option<Family> {
+fn family(structure: u8, c_size: u32) -> Option<CsdFamily> {
     match structure {
-        0 => Some(Family::Sdsc),
-        1 if c_size >= SDXC_FROM_C_SIZE => Some(Family::Sdxc),
-        1 => Some(Family::Sdhc),
-        2 => Some(Family::Sduc),
+        0 => Some(CsdFamily::Sdsc),
+        1 if c_size >= SDXC_FROM_C_SIZE => Some(CsdFamily::Sdxc),
+        1 => Some(CsdFamily::Sdhc),
+        2 => Some(CsdFamily::Sduc),
         _ => None,
     }
 }
@@ -227,14 +227,14 @@ mod tests {
         assert_eq!((csd.erase_blk_en, csd.sector_size, csd.sector_size_blocks), (true, 127, 128));
         assert_eq!((csd.copy, csd.perm_write_protect, csd.tmp_write_protect), (true, false, false));
         // 7563 steps of 512 KiB.
-        assert_eq!((csd.capacity_bytes, csd.family), (Some(3_965_190_144), Some(Family::Sdhc)));
-        assert_eq!(csd.crc, Crc::Ok);
+        assert_eq!((csd.capacity_bytes, csd.family), (Some(3_965_190_144), Some(CsdFamily::Sdhc)));
+        assert_eq!(csd.crc, CrcStatus::Ok);
     }
 
     #[test]
     fn the_sdsc_card_of_seed_002_has_currents_and_a_multiplier() {
         let csd = Csd::from_hex("002600325f5983c8befbcfff924040d7").unwrap();
-        assert_eq!((csd.csd_structure, csd.family), (0, Some(Family::Sdsc)));
+        assert_eq!((csd.csd_structure, csd.family), (0, Some(CsdFamily::Sdsc)));
         assert_eq!((csd.taac_s, csd.read_bl_partial), (Some(0.0015), true));
         // 1111 0010 0010b, then the currents 7 6 7 6 and the multiplier 7, by hand from c8 be fb cf.
         assert_eq!((csd.c_size, csd.c_size_mult), (0xf22, Some(7)));
@@ -248,7 +248,7 @@ mod tests {
     fn an_sduc_card_counts_with_28_bits() {
         let csd = Csd::from_hex("800e0032db7900747fff7f800a40001f").unwrap();
         assert_eq!((csd.c_size, csd.capacity_bytes), (0x74_7fff, Some(4_002_909_519_872)));
-        assert_eq!((csd.family, csd.crc7, csd.crc), (Some(Family::Sduc), 0x0f, Crc::Ok));
+        assert_eq!((csd.family, csd.crc7, csd.crc), (Some(CsdFamily::Sduc), 0x0f, CrcStatus::Ok));
     }
 
     #[test]
@@ -267,14 +267,14 @@ mod tests {
 
     #[test]
     fn sdxc_begins_where_the_kernel_lets_it_begin() {
-        assert_eq!((family(1, 0xfffe), family(1, 0xffff)), (Some(Family::Sdhc), Some(Family::Sdxc)));
+        assert_eq!((family(1, 0xfffe), family(1, 0xffff)), (Some(CsdFamily::Sdhc), Some(CsdFamily::Sdxc)));
     }
 
     proptest::proptest! {
         #[test]
         fn the_largest_field_of_each_version_still_fits(mut bytes: [u8; 16], structure in 0u8..3) {
             bytes[0] = structure << 6 | bytes[0] & 0x3f;
-            let csd = Csd::decode(Raw(bytes));
+            let csd = Csd::decode(RawRegister(bytes));
             // 128 TiB is the most that version 3.0 can say.
             proptest::prop_assert!(csd.capacity_bytes.is_none_or(|c| c > 0 && c <= 128 << 40));
         }

@@ -14,10 +14,10 @@ pub mod scr;
 pub mod ssr;
 
 pub use cid::{Cid, EmmcCid};
-pub use crc7::Crc;
-pub use csd::{Csd, Family};
+pub use crc7::CrcStatus;
+pub use csd::{Csd, CsdFamily};
 pub use hex::{HexFault, RegisterError};
 pub use ocr::Ocr;
-pub use raw::{Blank, Raw};
+pub use raw::{BlankRegister, RawRegister};
 pub use scr::Scr;
 pub use ssr::Ssr;

@@ -4,7 +4,7 @@
 //! something where bit 31 says that the card had finished.
 
 use super::hex::from_hex;
-use super::raw::{Blank, Raw};
+use super::raw::{BlankRegister, RawRegister};
 use crate::decoded::decoded;
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ decoded! {
     /// A decoded OCR.
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     pub struct Ocr {
-        raw: Raw<4> = raw, "The 4 bytes.";
+        raw: RawRegister<4> = raw, "The 4 bytes.";
         voltage_windows: Vec<String> = windows
             .iter()
             .map(|n| format!("{:.1}-{:.1}", volts(*n), volts(n + 1)))
@@ -31,12 +31,12 @@ decoded! {
         power_up_status: bool = raw.bit(31),
             "Bit 31, `busy` in older texts: the card has finished powering up.";
         #[serde(skip_serializing_if = "Option::is_none", default)]
-        blank: Option<Blank> = raw.blank(), "Set where the register holds nothing.";
+        blank: Option<BlankRegister> = raw.blank(), "Set where the register holds nothing.";
     }
 
     /// Decodes the 4 bytes.
     pub fn decode(bytes: [u8; 4]) {
-        let raw = Raw(bytes);
+        let raw = RawRegister(bytes);
         let windows: Vec<u32> =
             (0..9u32).filter(|n| raw.bit(LOWEST_WINDOW + *n as usize)).map(|n| 27 + n).collect();
         let volts = |tenths: u32| f64::from(tenths) / 10.0;

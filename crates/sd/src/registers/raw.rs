@@ -5,19 +5,19 @@ use std::fmt;
 
 /// The bytes of a register, most significant first, as in sysfs. In JSON: lower-case hex.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Raw<const N: usize>(pub [u8; N]);
+pub struct RawRegister<const N: usize>(pub [u8; N]);
 
 /// A register that holds nothing: the card or the host did not answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Blank {
+pub enum BlankRegister {
     /// Every bit 0.
     AllZeros,
     /// Every bit 1: an open line reads so.
     AllOnes,
 }
 
-impl<const N: usize> Raw<N> {
+impl<const N: usize> RawRegister<N> {
     /// Bits `high` down to `low`, numbered as in the specification (bit 0 is the last one sent); at most 64.
     pub fn bits(&self, high: usize, low: usize) -> u64 {
         (low..=high).rev().fold(0, |value, bit| value << 1 | u64::from(self.bit(bit)))
@@ -30,43 +30,43 @@ impl<const N: usize> Raw<N> {
     }
 
     /// Whether the register holds nothing at all.
-    pub fn blank(&self) -> Option<Blank> {
+    pub fn blank(&self) -> Option<BlankRegister> {
         match self.0[..] {
-            [0, ref rest @ ..] if rest.iter().all(|&b| b == 0) => Some(Blank::AllZeros),
-            [0xff, ref rest @ ..] if rest.iter().all(|&b| b == 0xff) => Some(Blank::AllOnes),
+            [0, ref rest @ ..] if rest.iter().all(|&b| b == 0) => Some(BlankRegister::AllZeros),
+            [0xff, ref rest @ ..] if rest.iter().all(|&b| b == 0xff) => Some(BlankRegister::AllOnes),
             _ => None,
         }
     }
 }
 
-impl fmt::Display for Blank {
+impl fmt::Display for BlankRegister {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if *self == Blank::AllZeros { "all zeros" } else { "all ones" })
+        f.write_str(if *self == BlankRegister::AllZeros { "all zeros" } else { "all ones" })
     }
 }
 
-impl<const N: usize> fmt::Display for Raw<N> {
+impl<const N: usize> fmt::Display for RawRegister<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 
-impl<const N: usize> fmt::Debug for Raw<N> {
+impl<const N: usize> fmt::Debug for RawRegister<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Raw({self})")
     }
 }
 
-impl<const N: usize> Serialize for Raw<N> {
+impl<const N: usize> Serialize for RawRegister<N> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-impl<'de, const N: usize> Deserialize<'de> for Raw<N> {
+impl<'de, const N: usize> Deserialize<'de> for RawRegister<N> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        super::hex::parse("register", &text).map(Raw).map_err(serde::de::Error::custom)
+        super::hex::parse("register", &text).map(RawRegister).map_err(serde::de::Error::custom)
     }
 }
 
@@ -84,22 +84,22 @@ mod tests {
 
     #[test]
     fn bits_are_numbered_from_the_last_byte() {
-        let raw = Raw([0x80, 0x00, 0x00, 0x05]);
+        let raw = RawRegister([0x80, 0x00, 0x00, 0x05]);
         assert_eq!((raw.bits(31, 31), raw.bits(3, 0), raw.bits(2, 1), raw.bit(32)), (1, 5, 2, false));
     }
 
     #[test]
     fn an_empty_register_is_told_from_one_with_a_single_bit() {
-        assert_eq!(Raw([0; 8]).blank(), Some(Blank::AllZeros));
-        assert_eq!(Raw([0xff; 8]).blank(), Some(Blank::AllOnes));
-        assert_eq!(Raw([0, 0, 0, 1]).blank(), None);
+        assert_eq!(RawRegister([0; 8]).blank(), Some(BlankRegister::AllZeros));
+        assert_eq!(RawRegister([0xff; 8]).blank(), Some(BlankRegister::AllOnes));
+        assert_eq!(RawRegister([0, 0, 0, 1]).blank(), None);
     }
 
     #[test]
     fn raw_bytes_go_through_json_as_hex() {
-        let raw = Raw([0x02, 0x35]);
+        let raw = RawRegister([0x02, 0x35]);
         let json = serde_json::to_string(&raw).unwrap();
         assert_eq!(json, "\"0235\"");
-        assert_eq!(serde_json::from_str::<Raw<2>>(&json).unwrap(), raw);
+        assert_eq!(serde_json::from_str::<RawRegister<2>>(&json).unwrap(), raw);
     }
 }

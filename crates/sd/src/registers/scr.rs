@@ -3,7 +3,7 @@
 //! Physical Layer Specification 5.6.
 
 use super::hex::from_hex;
-use super::raw::{Blank, Raw};
+use super::raw::{BlankRegister, RawRegister};
 use crate::decoded::decoded;
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ decoded! {
     /// A decoded SCR.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub struct Scr {
-        raw: Raw<8> = raw, "The 8 bytes.";
+        raw: RawRegister<8> = raw, "The 8 bytes.";
         scr_structure: u8 = byte(63, 60), "Layout of the register, 0.";
         sd_spec: u8 = byte(59, 56), "First part of the version.";
         sd_spec3: bool = raw.bit(47), "Second part of the version.";
@@ -39,12 +39,12 @@ decoded! {
         cmd_support_list: Vec<String> = names(cmd_support), "Their names.";
         maker_bits: String = format!("{:08x}", raw.bits(31, 0)), "The maker's own 32 bits, in hex.";
         #[serde(skip_serializing_if = "Option::is_none", default)]
-        blank: Option<Blank> = blank, "Set where the register holds nothing.";
+        blank: Option<BlankRegister> = blank, "Set where the register holds nothing.";
     }
 
     /// Decodes the 8 bytes.
     pub fn decode(bytes: [u8; 8]) {
-        let raw = Raw(bytes);
+        let raw = RawRegister(bytes);
         let byte = |high, low| raw.bits(high, low) as u8;
         let blank = raw.blank();
     }

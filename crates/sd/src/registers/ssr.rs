@@ -4,8 +4,8 @@
 //! widened, so DAT_BUS_WIDTH often says one line on a card that runs four.
 
 use super::hex::from_hex;
-use super::raw::{Blank, Raw};
-use super::{Csd, Family};
+use super::raw::{BlankRegister, RawRegister};
+use super::{Csd, CsdFamily};
 use crate::decoded::decoded;
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +40,7 @@ decoded! {
     /// A decoded SSR.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub struct Ssr {
-        raw: Raw<64> = raw, "The 64 bytes.";
+        raw: RawRegister<64> = raw, "The 64 bytes.";
         dat_bus_width: Option<u8> = [Some(1), None, Some(4), None][usize::from(byte(511, 510))],
             "Data lines in use, 1 or 4; `None` for reserved codes.";
         secured_mode: bool = raw.bit(509), "The card is in secured mode.";
@@ -85,12 +85,12 @@ decoded! {
         discard_support: bool = raw.bit(313), "DISCARD is supported.";
         fule_support: bool = raw.bit(312), "Erasing the whole user area in a second is supported.";
         #[serde(skip_serializing_if = "Option::is_none", default)]
-        blank: Option<Blank> = raw.blank(), "Set where the register holds nothing.";
+        blank: Option<BlankRegister> = raw.blank(), "Set where the register holds nothing.";
     }
 
     /// Decodes the 64 bytes.
     pub fn decode(bytes: [u8; 64]) {
-        let raw = Raw(bytes);
+        let raw = RawRegister(bytes);
         let byte = |high, low| raw.bits(high, low) as u8;
         let queue = byte(335, 331);
     }
@@ -103,7 +103,7 @@ impl Ssr {
     pub fn protected_area_bytes(&self, csd: &Csd) -> u64 {
         let size = u64::from(self.size_of_protected_area);
         match (csd.family, csd.c_size_mult) {
-            (Some(Family::Sdsc), Some(mult)) => size << (u32::from(mult) + 2 + u32::from(csd.read_bl_len)),
+            (Some(CsdFamily::Sdsc), Some(mult)) => size << (u32::from(mult) + 2 + u32::from(csd.read_bl_len)),
             _ => size,
         }
     }

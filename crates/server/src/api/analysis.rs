@@ -1,8 +1,8 @@
 //! Cards beside each other and in order.
 
-use cardscope_model::card::Price;
+use cardscope_model::card::CardPrice;
 use cardscope_model::ranking::Placement;
-use cardscope_model::report::Tone;
+use cardscope_model::report::NewsTone;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -10,11 +10,11 @@ use utoipa::ToSchema;
 
 /// A page that was made for this request.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Made {
+pub struct RenderedPage {
     /// The first line of the page.
     pub answer: String,
     /// How good that is.
-    pub tone: Tone,
+    pub tone: NewsTone,
     /// The page as a fragment of HTML.
     pub html: String,
     /// The document that it was made of.
@@ -24,27 +24,27 @@ pub struct Made {
 
 /// What cards can be ranked for, and on what.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Jobs {
+pub struct JobList {
     /// Uses of a card.
-    pub jobs: Vec<Job>,
+    pub jobs: Vec<JobInfo>,
     /// Computers that limit its speed.
-    pub hosts: Vec<Named>,
+    pub hosts: Vec<NamedTitle>,
 }
 
 /// A use of a card.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Job {
+pub struct JobInfo {
     /// Its name: `pi-boot`.
     pub name: String,
     /// What it is.
     pub title: String,
     /// What it consists of.
-    pub workloads: Vec<Workload>,
+    pub workloads: Vec<JobWorkload>,
 }
 
 /// A part of a job.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Workload {
+pub struct JobWorkload {
     /// Its name.
     pub name: String,
     /// Its share of the score, 0 to 1.
@@ -53,7 +53,7 @@ pub struct Workload {
 
 /// Something with a name and a title.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Named {
+pub struct NamedTitle {
     /// The name.
     pub name: String,
     /// The title.
@@ -78,11 +78,11 @@ pub struct RankOrder {
 
 /// Cards in order.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Ranked {
+pub struct RankedCards {
     /// What to buy.
     pub answer: String,
     /// The order.
-    pub places: Vec<Place>,
+    pub places: Vec<RankedPlace>,
     /// Cards that are not ranked.
     pub excluded: Vec<Excluded>,
     /// The page as a fragment of HTML.
@@ -91,7 +91,7 @@ pub struct Ranked {
 
 /// A card's place.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Place {
+pub struct RankedPlace {
     #[serde(flatten)]
     pub placement: Placement,
     /// The card's id.
@@ -103,7 +103,7 @@ pub struct Place {
     /// Its 95 % interval.
     pub ci95: Option<[f64; 2]>,
     /// What it costs.
-    pub price: Option<Price>,
+    pub price: Option<CardPrice>,
     /// Points of the score for one unit of currency.
     pub per_price: Option<f64>,
 }

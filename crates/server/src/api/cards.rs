@@ -2,7 +2,7 @@
 
 use super::sessions::SessionLine;
 use cardscope_model::archived::CardOverview;
-use cardscope_model::card::{Attachment, Event};
+use cardscope_model::card::{Attachment, CardEvent};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::{IntoParams, ToSchema};
@@ -44,7 +44,7 @@ pub struct CardQuery {
 
 /// A window of the cards that match.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Cards {
+pub struct CardWindow {
     /// Cards that match.
     pub total: usize,
     /// Cards that there are.
@@ -67,13 +67,13 @@ pub struct Cards {
 
 /// A card with all that is known of it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Card {
+pub struct CardResource {
     /// Its row in the list.
     pub card: CardOverview,
     /// Facts by their words, with those that are not known.
-    pub facts: Vec<Fact>,
+    pub facts: Vec<CardFact>,
     /// What happened to it.
-    pub events: Vec<Event>,
+    pub events: Vec<CardEvent>,
     /// What is attached to it.
     pub attachments: Vec<Attachment>,
     /// Its sessions, newest first.
@@ -86,7 +86,7 @@ pub struct Card {
 
 /// A fact of a card.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Fact {
+pub struct CardFact {
     /// Its word: `brand`, `model` …
     pub word: String,
     /// Its value.

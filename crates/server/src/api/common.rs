@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 /// Why a request was not answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Problem {
+pub struct ApiProblem {
     /// What failed, on what, why, and what to do; a sentence.
     pub error: String,
     /// True for an order that loses data and lacks its `confirm`.

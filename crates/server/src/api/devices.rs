@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 /// Devices that are present.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Devices {
+pub struct DeviceList {
     /// Number of devices, and how many are safe to test; a sentence.
     pub answer: String,
     /// The devices, by name.

@@ -6,7 +6,7 @@ use utoipa::{IntoParams, ToSchema};
 
 /// The computer that the server runs on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Host {
+pub struct HostInfo {
     /// Version of Cardscope.
     pub version: String,
     /// The computer's name.
@@ -22,21 +22,21 @@ pub struct Host {
 /// A client's random number, used once.
 #[derive(Debug, Clone, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct Nonce {
+pub struct ClientNonce {
     /// 32 to 128 hex digits.
     pub nonce: String,
 }
 
 /// What only a server that knows the token can answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Proof {
+pub struct TokenProof {
     /// HMAC-SHA-256 in hex.
     pub proof: String,
 }
 
 /// Journals that wait for their cards.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Journals {
+pub struct JournalList {
     /// The journals, oldest first.
     pub journals: Vec<Journal>,
 }

@@ -1,12 +1,12 @@
 //! Logs of other tools, sent and understood.
 
-use cardscope_model::report::Tone;
+use cardscope_model::report::NewsTone;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 /// A file that was sent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Upload {
+pub struct UploadedFile {
     /// Its name for an import.
     pub upload: String,
     /// Its file name.
@@ -43,11 +43,11 @@ pub struct ImportOrder {
 
 /// What was understood.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Imported {
+pub struct ImportedLogs {
     /// The first line of the page.
     pub answer: String,
     /// How good that is.
-    pub tone: Tone,
+    pub tone: NewsTone,
     /// File by file.
     pub files: Vec<ImportedFile>,
     /// The page as a fragment of HTML.

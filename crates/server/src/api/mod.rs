@@ -14,16 +14,18 @@ mod simulated;
 mod tasks;
 mod verbs;
 
-pub use analysis::{Excluded, Job, Jobs, Made, Named, Place, RankOrder, Ranked, Workload};
-pub use cards::{Card, CardChange, CardQuery, Cards, Fact, NewEvent};
-pub use cardscope_model::card::{Event, Price};
-pub use cardscope_model::report::Tone;
-pub use common::Problem;
-pub use devices::{CardObject, Device, Devices};
-pub use host::{Host, Journal, Journals, Nonce, Proof};
-pub use imports::{FileName, ImportOrder, Imported, ImportedFile, Upload};
-pub use recipes::{Recipe, RecipeCheck, RecipeLine, RecipeText, Recipes};
-pub use sessions::{Session, SessionLine, Sessions, Window};
-pub use simulated::{Knob, SimulatedCard, SimulatedCards, SimulatedLine};
-pub use tasks::{State, Task, TaskSample, Tasks};
+pub use analysis::{
+    Excluded, JobInfo, JobList, JobWorkload, NamedTitle, RankOrder, RankedCards, RankedPlace, RenderedPage,
+};
+pub use cards::{CardChange, CardFact, CardQuery, CardResource, CardWindow, NewEvent};
+pub use cardscope_model::card::{CardEvent, CardPrice};
+pub use cardscope_model::report::NewsTone;
+pub use common::ApiProblem;
+pub use devices::{CardObject, Device, DeviceList};
+pub use host::{ClientNonce, HostInfo, Journal, JournalList, TokenProof};
+pub use imports::{FileName, ImportOrder, ImportedFile, ImportedLogs, UploadedFile};
+pub use recipes::{RecipeCheck, RecipeLine, RecipeList, RecipeResource, RecipeText};
+pub use sessions::{ListWindow, SessionLine, SessionResource, SessionWindow};
+pub use simulated::{CardKnob, SimulatedCard, SimulatedCards, SimulatedLine};
+pub use tasks::{TaskList, TaskResource, TaskSample, TaskState};
 pub use verbs::Verbs;

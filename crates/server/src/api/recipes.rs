@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 /// Recipes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Recipes {
+pub struct RecipeList {
     /// The recipes, by name.
     pub recipes: Vec<RecipeLine>,
 }
@@ -31,7 +31,7 @@ pub struct RecipeLine {
 
 /// A recipe.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Recipe {
+pub struct RecipeResource {
     /// Its name.
     pub name: String,
     /// What it is.

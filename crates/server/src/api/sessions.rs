@@ -1,6 +1,6 @@
 //! What was measured, session by session.
 
-use super::analysis::Made;
+use super::analysis::RenderedPage;
 use cardscope_archive as archive;
 use cardscope_model::archived::SessionOverview;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use utoipa::{IntoParams, ToSchema};
 
 /// A window of the sessions, newest first.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Sessions {
+pub struct SessionWindow {
     /// Sessions that there are.
     pub total: usize,
     /// The window.
@@ -20,7 +20,7 @@ pub struct Sessions {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
 #[serde(default)]
 #[into_params(parameter_in = Query)]
-pub struct Window {
+pub struct ListWindow {
     /// How many to pass over.
     pub offset: Option<usize>,
     /// How many to give, 50 unless said otherwise, 1000 at most.
@@ -44,13 +44,13 @@ impl From<archive::SessionLine> for SessionLine {
 
 /// A session with its page; the document in the words of docs/results.md.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Session {
+pub struct SessionResource {
     /// Its name.
     pub session: String,
     /// The verb, or `import`.
     pub kind: String,
     #[serde(flatten)]
-    pub made: Made,
+    pub made: RenderedPage,
     /// Its page as a tree of blocks.
     #[schema(value_type = Object)]
     pub page: Value,

@@ -39,12 +39,12 @@ pub struct SimulatedCard {
     #[schema(value_type = Object)]
     pub truth: Value,
     /// What can be changed.
-    pub knobs: Vec<Knob>,
+    pub knobs: Vec<CardKnob>,
 }
 
 /// Something that can be changed of a simulated card.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Knob {
+pub struct CardKnob {
     /// The key of its override: `page_bytes`.
     pub key: String,
     /// What it is.

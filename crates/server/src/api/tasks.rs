@@ -1,14 +1,14 @@
 //! Tests that were ordered.
 
 use cardscope_model::progress::{FindingSummary, PlannedStage, ProgressSample, SpeedFigure};
-use cardscope_model::report::Tone;
+use cardscope_model::report::NewsTone;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 /// What a task came to, or how far it is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum State {
+pub enum TaskState {
     /// It waits for another one on the same device.
     #[default]
     Queued,
@@ -26,7 +26,7 @@ pub enum State {
 
 /// A test that was ordered.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Task {
+pub struct TaskResource {
     /// Its name.
     pub id: String,
     /// The verb: `check`, `verify` …
@@ -36,7 +36,7 @@ pub struct Task {
     /// What the target is called.
     pub title: String,
     /// How far it is.
-    pub state: State,
+    pub state: TaskState,
     /// When it was ordered, UTC.
     pub queued_at: String,
     /// When it began.
@@ -58,7 +58,7 @@ pub struct Task {
     /// The answer, once it ended.
     pub answer: Option<String>,
     /// How good that is.
-    pub tone: Option<Tone>,
+    pub tone: Option<NewsTone>,
     /// Its session in the archive.
     pub session: Option<String>,
     /// What ended it early.
@@ -75,9 +75,9 @@ pub struct Task {
 
 /// Tasks, newest first.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Tasks {
+pub struct TaskList {
     /// The tasks.
-    pub tasks: Vec<Task>,
+    pub tasks: Vec<TaskResource>,
 }
 
 /// A moment of a task, as an event.

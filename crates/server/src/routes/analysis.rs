@@ -2,19 +2,21 @@
 
 use super::cards;
 use super::common::{blocking, values};
-use crate::api::{Excluded, Job, Jobs, Made, Named, Place, RankOrder, Ranked, Workload};
-use crate::problem::Refusal;
+use crate::api::{
+    Excluded, JobInfo, JobList, JobWorkload, NamedTitle, RankOrder, RankedCards, RankedPlace, RenderedPage,
+};
+use crate::problem::RequestRefusal;
 use crate::records;
-use crate::sent::Sent;
-use crate::state::Server;
+use crate::sent::JsonBody;
+use crate::state::ServerState;
 use axum::Json;
 use axum::extract::{RawQuery, State};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use cardscope_compare::page::{publication, ranking};
-use cardscope_compare::verb::compare::{Choice, Request as Compared};
+use cardscope_compare::verb::compare::{CompareRequest as Compared, MeasurementChoice};
 use cardscope_compare::verb::rank;
-use cardscope_compare::verb::rank::{By, Request};
+use cardscope_compare::verb::rank::{RankRequest, RankingKey};
 use cardscope_compare::verb::{jobs as known, publish};
 use cardscope_model::publication::Publication;
 use cardscope_session::options::ArchiveAt;
@@ -28,11 +30,11 @@ const MOST_COMPARED: usize = 50;
 const MOST_WEIGHT: f64 = 1e6;
 
 /// Cards beside each other, by their ids.
-#[utoipa::path(get, path = "/api/compare", tag = "analysis", params(("card" = Vec<String>, Query, description = "Ids of cards")), responses((status = 200, body = Made), (status = 422, body = crate::api::Problem)))]
+#[utoipa::path(get, path = "/api/compare", tag = "analysis", params(("card" = Vec<String>, Query, description = "Ids of cards")), responses((status = 200, body = RenderedPage), (status = 422, body = crate::api::ApiProblem)))]
 pub(super) async fn compare(
-    State(server): State<Arc<Server>>,
+    State(server): State<Arc<ServerState>>,
     RawQuery(query): RawQuery,
-) -> Result<Json<Made>, Refusal> {
+) -> Result<Json<RenderedPage>, RequestRefusal> {
     blocking(&server, move |server| {
         let publication = published(server, query.as_deref())?;
         Ok(Json(records::made(&publication, publication::page::page)))
@@ -41,17 +43,17 @@ pub(super) async fn compare(
 }
 
 /// A report on cards as a file: html, markdown, csv, json, svg, png, plotly, crystaldiskmark or kdiskmark.
-#[utoipa::path(get, path = "/api/report", tag = "analysis", params(("card" = Vec<String>, Query, description = "Ids of cards"), ("format" = Option<String>, Query, description = "html unless said otherwise")), responses((status = 200, body = Vec<u8>, content_type = "application/octet-stream"), (status = 422, body = crate::api::Problem)))]
+#[utoipa::path(get, path = "/api/report", tag = "analysis", params(("card" = Vec<String>, Query, description = "Ids of cards"), ("format" = Option<String>, Query, description = "html unless said otherwise")), responses((status = 200, body = Vec<u8>, content_type = "application/octet-stream"), (status = 422, body = crate::api::ApiProblem)))]
 pub(super) async fn report(
-    State(server): State<Arc<Server>>,
+    State(server): State<Arc<ServerState>>,
     RawQuery(query): RawQuery,
-) -> Result<Response, Refusal> {
+) -> Result<Response, RequestRefusal> {
     blocking(&server, move |server| {
         let name = values(query.as_deref(), "format").pop().unwrap_or_else(|| "html".to_owned());
         let format = publication::by_name(&name)
-            .ok_or_else(|| Refusal::odd(format!("there is no format {name:?}")))?;
+            .ok_or_else(|| RequestRefusal::odd(format!("there is no format {name:?}")))?;
         let publication = published(server, query.as_deref())?;
-        let bytes = (format.write)(&publication).map_err(|why| Refusal::odd(why.to_string()))?;
+        let bytes = (format.write)(&publication).map_err(|why| RequestRefusal::odd(why.to_string()))?;
         let file = format!("attachment; filename=\"cardscope.{}\"", format.extension);
         Ok(([(CONTENT_TYPE, "application/octet-stream".to_owned()), (CONTENT_DISPOSITION, file)], bytes)
             .into_response())
@@ -60,43 +62,47 @@ pub(super) async fn report(
 }
 
 /// What cards can be ranked for.
-#[utoipa::path(get, path = "/api/jobs", tag = "analysis", responses((status = 200, body = Jobs)))]
-pub(super) async fn jobs(State(server): State<Arc<Server>>) -> Result<Json<Jobs>, Refusal> {
+#[utoipa::path(get, path = "/api/jobs", tag = "analysis", responses((status = 200, body = JobList)))]
+pub(super) async fn jobs(State(server): State<Arc<ServerState>>) -> Result<Json<JobList>, RequestRefusal> {
     blocking(&server, |_| {
         let jobs = known::list()?.into_iter().map(|job| {
             let all: f64 = job.work.iter().map(|work| work.weight).sum();
-            let workload = |work: &cardscope_model::job::Work| Workload {
+            let workload = |work: &cardscope_model::job::JobWork| JobWorkload {
                 name: work.what.clone(),
                 weight: work.weight / all,
             };
-            Job { workloads: job.work.iter().map(workload).collect(), name: job.name, title: job.title }
+            JobInfo { workloads: job.work.iter().map(workload).collect(), name: job.name, title: job.title }
         });
-        let hosts = known::hosts()?.into_iter().map(|host| Named { name: host.name, title: host.title });
-        Ok(Json(Jobs { jobs: jobs.collect(), hosts: hosts.collect() }))
+        let hosts = known::hosts()?.into_iter().map(|host| NamedTitle { name: host.name, title: host.title });
+        Ok(Json(JobList { jobs: jobs.collect(), hosts: hosts.collect() }))
     })
     .await
 }
 
 /// Cards in order for a job, with weights and on a host of one's own choice.
-#[utoipa::path(post, path = "/api/rank", tag = "analysis", request_body = RankOrder, responses((status = 200, body = Ranked), (status = 422, body = crate::api::Problem)))]
+#[utoipa::path(post, path = "/api/rank", tag = "analysis", request_body = RankOrder, responses((status = 200, body = RankedCards), (status = 422, body = crate::api::ApiProblem)))]
 pub(super) async fn rank(
-    State(server): State<Arc<Server>>,
-    Sent(order): Sent<RankOrder>,
-) -> Result<Json<Ranked>, Refusal> {
+    State(server): State<Arc<ServerState>>,
+    JsonBody(order): JsonBody<RankOrder>,
+) -> Result<Json<RankedCards>, RequestRefusal> {
     blocking(&server, move |server| ranked(server, order).map(Json)).await
 }
 
-fn ranked(server: &Server, order: RankOrder) -> Result<Ranked, Refusal> {
-    let job =
-        known::builtin(&order.job).map_err(|_| Refusal::odd(format!("there is no job {:?}", order.job)))?;
-    let by = By::Own(Box::new(weighted(job, &order.weights)?));
+fn ranked(server: &ServerState, order: RankOrder) -> Result<RankedCards, RequestRefusal> {
+    let job = known::builtin(&order.job)
+        .map_err(|_| RequestRefusal::odd(format!("there is no job {:?}", order.job)))?;
+    let by = RankingKey::Own(Box::new(weighted(job, &order.weights)?));
     if let Some(host) = &order.host
         && known::hosts()?.iter().all(|known| known.name != *host)
     {
-        return Err(Refusal::odd(format!("there is no host {host:?}")));
+        return Err(RequestRefusal::odd(format!("there is no host {host:?}")));
     }
-    let choice = Choice { without_collection: order.own, archive: at(server), ..Choice::default() };
-    let request = Request {
+    let choice = MeasurementChoice {
+        without_collection: order.own,
+        archive: at(server),
+        ..MeasurementChoice::default()
+    };
+    let request = RankRequest {
         cards: cards::known(server, order.cards)?,
         job: None,
         on: order.host,
@@ -105,7 +111,7 @@ fn ranked(server: &Server, order: RankOrder) -> Result<Ranked, Refusal> {
     };
     let ranking = rank::rank_by(&request, &by)?;
     let made = records::made(&ranking, ranking::page);
-    let place = |card: cardscope_model::ranking::RankedCard| Place {
+    let place = |card: cardscope_model::ranking::RankedCard| RankedPlace {
         placement: card.placement,
         card: card.entry.card_id,
         title: card.entry.name,
@@ -116,7 +122,7 @@ fn ranked(server: &Server, order: RankOrder) -> Result<Ranked, Refusal> {
     };
     let excluded =
         ranking.excluded.into_iter().map(|card| (card.name, card.reason)).chain(ranking.not_placed);
-    Ok(Ranked {
+    Ok(RankedCards {
         answer: made.answer,
         html: made.html,
         places: ranking.places.into_iter().map(place).collect(),
@@ -128,12 +134,13 @@ fn ranked(server: &Server, order: RankOrder) -> Result<Ranked, Refusal> {
 fn weighted(
     mut job: cardscope_model::job::Job,
     weights: &BTreeMap<String, f64>,
-) -> Result<cardscope_model::job::Job, Refusal> {
+) -> Result<cardscope_model::job::Job, RequestRefusal> {
     for (name, weight) in weights {
         let work = job.work.iter_mut().find(|work| work.what == *name);
-        let work = work.ok_or_else(|| Refusal::odd(format!("job {} has no workload {name:?}", job.name)))?;
+        let work =
+            work.ok_or_else(|| RequestRefusal::odd(format!("job {} has no workload {name:?}", job.name)))?;
         if !(0.0..=MOST_WEIGHT).contains(weight) {
-            return Err(Refusal::odd(format!(
+            return Err(RequestRefusal::odd(format!(
                 "the weight of {name:?} must be a number from 0 to {MOST_WEIGHT}"
             )));
         }
@@ -141,30 +148,32 @@ fn weighted(
     }
     job.work.retain(|work| work.weight > 0.0);
     match job.work.is_empty() {
-        true => Err(Refusal::odd("all weights are 0; give one of them more")),
+        true => Err(RequestRefusal::odd("all weights are 0; give one of them more")),
         false => Ok(job),
     }
 }
 
-fn at(server: &Server) -> ArchiveAt {
+fn at(server: &ServerState) -> ArchiveAt {
     ArchiveAt { archive: server.archive.clone() }
 }
 
 /// All that is published of the cards that are asked for, each by its id: a name could be that of a file. Those of which nothing
 /// was measured are left out.
-fn published(server: &Server, query: Option<&str>) -> Result<Publication, Refusal> {
+fn published(server: &ServerState, query: Option<&str>) -> Result<Publication, RequestRefusal> {
     let asked = cards::known(server, values(query, "card"))?;
     if asked.is_empty() || asked.len() > MOST_COMPARED {
-        return Err(Refusal::odd(format!("choose 1 to {MOST_COMPARED} cards")));
+        return Err(RequestRefusal::odd(format!("choose 1 to {MOST_COMPARED} cards")));
     }
     let cards: Vec<String> = cards::measured(server, asked)?;
     if cards.is_empty() {
-        return Err(Refusal::odd("nothing was measured of these cards; check or benchmark them first"));
+        return Err(RequestRefusal::odd(
+            "nothing was measured of these cards; check or benchmark them first",
+        ));
     }
     let compared = Compared {
         cards,
-        choice: Choice { archive: at(server), ..Choice::default() },
+        choice: MeasurementChoice { archive: at(server), ..MeasurementChoice::default() },
         ..Compared::default()
     };
-    Ok(publish::publish(&publish::Request { compared, ..publish::Request::default() })?)
+    Ok(publish::publish(&publish::PublishRequest { compared, ..publish::PublishRequest::default() })?)
 }

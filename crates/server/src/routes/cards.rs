@@ -1,11 +1,13 @@
 //! Cards: searched, shown with all that is known of them, corrected.
 
 use super::common::{announced, blocking};
-use crate::api::{Card, CardChange, CardQuery, Cards, Fact, FileName, NewEvent, SessionLine};
-use crate::problem::Refusal;
+use crate::api::{
+    CardChange, CardFact, CardQuery, CardResource, CardWindow, FileName, NewEvent, SessionLine,
+};
+use crate::problem::RequestRefusal;
 use crate::records;
-use crate::sent::Sent;
-use crate::state::Server;
+use crate::sent::JsonBody;
+use crate::state::ServerState;
 use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::extract::rejection::{PathRejection, QueryRejection};
@@ -14,13 +16,13 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use cardscope_archive as archive;
-use cardscope_archive::{CardShown, Edit};
+use cardscope_archive::{CardEdit, CardPage};
 use cardscope_compare::page::publication;
-use cardscope_compare::verb::compare::{Choice, Request as Compared};
+use cardscope_compare::verb::compare::{CompareRequest as Compared, MeasurementChoice};
 use cardscope_compare::verb::publish;
 use cardscope_identity::page as identity;
 use cardscope_model::identity::Identity;
-use cardscope_model::units::Degrees;
+use cardscope_model::units::TemperatureUnit;
 use cardscope_page::tree::html;
 use cardscope_session::options::ArchiveAt;
 use std::sync::Arc;
@@ -29,12 +31,12 @@ use std::sync::Arc;
 const LARGEST_PICTURE: usize = 20 << 20;
 
 /// A window of the cards that match.
-#[utoipa::path(get, path = "/api/cards", tag = "cards", params(CardQuery), responses((status = 200, body = Cards)))]
+#[utoipa::path(get, path = "/api/cards", tag = "cards", params(CardQuery), responses((status = 200, body = CardWindow)))]
 pub(super) async fn list(
-    State(server): State<Arc<Server>>,
+    State(server): State<Arc<ServerState>>,
     RawQuery(raw): RawQuery,
     query: Result<Query<CardQuery>, QueryRejection>,
-) -> Result<Response, Refusal> {
+) -> Result<Response, RequestRefusal> {
     let Query(query) = query?;
     let question = raw.unwrap_or_default();
     // Most lists were asked for before: no thread has to be found for them.
@@ -52,22 +54,22 @@ pub(super) async fn list(
 }
 
 /// A card with all that is known of it.
-#[utoipa::path(get, path = "/api/cards/{id}", tag = "cards", params(("id" = String, Path)), responses((status = 200, body = Card), (status = 404, body = crate::api::Problem)))]
+#[utoipa::path(get, path = "/api/cards/{id}", tag = "cards", params(("id" = String, Path)), responses((status = 200, body = CardResource), (status = 404, body = crate::api::ApiProblem)))]
 pub(super) async fn get(
-    State(server): State<Arc<Server>>,
+    State(server): State<Arc<ServerState>>,
     id: Result<Path<String>, PathRejection>,
-) -> Result<Json<Card>, Refusal> {
+) -> Result<Json<CardResource>, RequestRefusal> {
     let Path(id) = id?;
     blocking(&server, move |server| card(server, &id).map(Json)).await
 }
 
 /// Changes facts and marks of a card, or notes what happened to it.
-#[utoipa::path(patch, path = "/api/cards/{id}", tag = "cards", params(("id" = String, Path)), request_body = CardChange, responses((status = 200, body = Card), (status = 404, body = crate::api::Problem), (status = 409, body = crate::api::Problem), (status = 422, body = crate::api::Problem)))]
+#[utoipa::path(patch, path = "/api/cards/{id}", tag = "cards", params(("id" = String, Path)), request_body = CardChange, responses((status = 200, body = CardResource), (status = 404, body = crate::api::ApiProblem), (status = 409, body = crate::api::ApiProblem), (status = 422, body = crate::api::ApiProblem)))]
 pub(super) async fn change(
-    State(server): State<Arc<Server>>,
+    State(server): State<Arc<ServerState>>,
     id: Result<Path<String>, PathRejection>,
-    Sent(change): Sent<CardChange>,
-) -> Result<Json<Card>, Refusal> {
+    JsonBody(change): JsonBody<CardChange>,
+) -> Result<Json<CardResource>, RequestRefusal> {
     let Path(id) = id?;
     blocking(&server, move |server| {
         let edit = edit(own(server, &id)?, change)?;
@@ -79,19 +81,19 @@ pub(super) async fn change(
 }
 
 /// Attaches a photograph, a screenshot or a receipt to a card.
-#[utoipa::path(post, path = "/api/cards/{id}/attachments", tag = "cards", params(("id" = String, Path), FileName), request_body(content = Vec<u8>, content_type = "application/octet-stream"), responses((status = 200, body = Card), (status = 404, body = crate::api::Problem), (status = 409, body = crate::api::Problem), (status = 413, body = crate::api::Problem), (status = 422, body = crate::api::Problem)))]
+#[utoipa::path(post, path = "/api/cards/{id}/attachments", tag = "cards", params(("id" = String, Path), FileName), request_body(content = Vec<u8>, content_type = "application/octet-stream"), responses((status = 200, body = CardResource), (status = 404, body = crate::api::ApiProblem), (status = 409, body = crate::api::ApiProblem), (status = 413, body = crate::api::ApiProblem), (status = 422, body = crate::api::ApiProblem)))]
 pub(super) async fn attach(
-    State(server): State<Arc<Server>>,
+    State(server): State<Arc<ServerState>>,
     id: Result<Path<String>, PathRejection>,
     name: Result<Query<FileName>, QueryRejection>,
     headers: HeaderMap,
     body: Body,
-) -> Result<Json<Card>, Refusal> {
+) -> Result<Json<CardResource>, RequestRefusal> {
     let Path(id) = id?;
     let Query(FileName { name }) = name?;
     let too_large = || {
         let why = format!("{name:?} is larger than {} MiB", LARGEST_PICTURE >> 20);
-        Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, why)
+        RequestRefusal::new(StatusCode::PAYLOAD_TOO_LARGE, why)
     };
     // Nobody waits for what would be refused when it has come.
     if announced(&headers).is_some_and(|bytes| bytes > LARGEST_PICTURE as u64) {
@@ -109,17 +111,17 @@ pub(super) async fn attach(
 }
 
 /// Something that is attached to a card.
-#[utoipa::path(get, path = "/api/cards/{id}/attachments/{hash}", tag = "cards", params(("id" = String, Path), ("hash" = String, Path)), responses((status = 200, content((Vec<u8> = "application/octet-stream"), (Vec<u8> = "image/png"), (Vec<u8> = "image/jpeg"), (Vec<u8> = "image/gif"), (Vec<u8> = "image/webp"))), (status = 404, body = crate::api::Problem)))]
+#[utoipa::path(get, path = "/api/cards/{id}/attachments/{hash}", tag = "cards", params(("id" = String, Path), ("hash" = String, Path)), responses((status = 200, content((Vec<u8> = "application/octet-stream"), (Vec<u8> = "image/png"), (Vec<u8> = "image/jpeg"), (Vec<u8> = "image/gif"), (Vec<u8> = "image/webp"))), (status = 404, body = crate::api::ApiProblem)))]
 pub(super) async fn attachment(
-    State(server): State<Arc<Server>>,
+    State(server): State<Arc<ServerState>>,
     path: Result<Path<(String, String)>, PathRejection>,
-) -> Result<Response, Refusal> {
+) -> Result<Response, RequestRefusal> {
     let Path((id, hash)) = path?;
     blocking(&server, move |server| {
         let cards = server.shelf.cards(server.archive.as_deref())?;
         cards.card(&id).ok_or_else(no_card)?;
         let found = archive::attached_bytes(server.archive.as_deref(), &id, &hash)?;
-        let (file, bytes) = found.ok_or_else(|| Refusal::not_found("such file on this card"))?;
+        let (file, bytes) = found.ok_or_else(|| RequestRefusal::not_found("such file on this card"))?;
         // Whatever else somebody attached, only a picture is shown as one.
         let pictures = ["image/png", "image/jpeg", "image/gif", "image/webp"];
         let media_type = pictures
@@ -134,32 +136,32 @@ pub(super) async fn attachment(
 }
 
 /// What was changed from here is in the next list; whoever shows one asks again.
-pub(super) fn changed(server: &Server) -> Result<(), Refusal> {
+pub(super) fn changed(server: &ServerState) -> Result<(), RequestRefusal> {
     server.shelf.refresh(server.archive.as_deref())?;
     server.hub.tell("archive", &serde_json::json!({}));
     Ok(())
 }
 
 /// Ids of cards that there are.
-pub(super) fn known(server: &Server, ids: Vec<String>) -> Result<Vec<String>, Refusal> {
+pub(super) fn known(server: &ServerState, ids: Vec<String>) -> Result<Vec<String>, RequestRefusal> {
     let cards = server.shelf.cards(server.archive.as_deref())?;
     match ids.iter().find(|id| cards.card(id).is_none()) {
-        Some(id) => Err(Refusal::odd(format!("there is no card {id:?}"))),
+        Some(id) => Err(RequestRefusal::odd(format!("there is no card {id:?}"))),
         None => Ok(ids),
     }
 }
 
 /// Those of which results are known; a run may have ended before its first.
-pub(super) fn measured(server: &Server, ids: Vec<String>) -> Result<Vec<String>, Refusal> {
+pub(super) fn measured(server: &ServerState, ids: Vec<String>) -> Result<Vec<String>, RequestRefusal> {
     let cards = server.shelf.cards(server.archive.as_deref())?;
     Ok(ids.into_iter().filter(|id| cards.card(id).is_some_and(|card| !card.speeds.is_empty())).collect())
 }
 
 /// The id of a card that can be changed: one of the archive.
-fn own<'a>(server: &Server, id: &'a str) -> Result<&'a str, Refusal> {
+fn own<'a>(server: &ServerState, id: &'a str) -> Result<&'a str, RequestRefusal> {
     let cards = server.shelf.cards(server.archive.as_deref())?;
     match cards.card(id) {
-        Some(card) if card.published => Err(Refusal::conflict(
+        Some(card) if card.published => Err(RequestRefusal::conflict(
             "this card comes with the program and cannot be changed; import its logs to have your own",
         )),
         Some(_) => Ok(id),
@@ -167,34 +169,35 @@ fn own<'a>(server: &Server, id: &'a str) -> Result<&'a str, Refusal> {
     }
 }
 
-fn no_card() -> Refusal {
-    Refusal::not_found("card of that id")
+fn no_card() -> RequestRefusal {
+    RequestRefusal::not_found("card of that id")
 }
 
-fn edit(id: &str, change: CardChange) -> Result<Edit, Refusal> {
-    let mut edit = Edit {
+fn edit(id: &str, change: CardChange) -> Result<CardEdit, RequestRefusal> {
+    let mut edit = CardEdit {
         card: id.to_owned(),
         facts: change.set.iter().map(|(word, value)| format!("{word}={value}")).collect(),
         marks: change.marks,
-        ..Edit::default()
+        ..CardEdit::default()
     };
     if let Some(NewEvent { kind, date, price, about }) = change.event {
-        edit.state_event(&kind, date.as_deref(), price.as_deref()).map_err(Refusal::odd)?;
+        edit.state_event(&kind, date.as_deref(), price.as_deref()).map_err(RequestRefusal::odd)?;
         edit.about = about.filter(|about| !about.trim().is_empty());
     }
     Ok(edit)
 }
 
-fn card(server: &Server, id: &str) -> Result<Card, Refusal> {
+fn card(server: &ServerState, id: &str) -> Result<CardResource, RequestRefusal> {
     let archive = server.archive.as_deref();
     let cards = server.shelf.cards(archive)?;
     let row = cards.card(id).cloned().ok_or_else(no_card)?;
     let shown = archive::card(archive, id, &server.answers)?;
-    let identity = archive::said(archive, id)?
-        .map(|said| records::within_lines(&said, |said: &Identity| identity::page(said, Degrees::Celsius)));
+    let identity = archive::said(archive, id)?.map(|said| {
+        records::within_lines(&said, |said: &Identity| identity::page(said, TemperatureUnit::Celsius))
+    });
     // Of a card without results there is nothing to publish; its sessions say it all.
     let html = if row.speeds.is_empty() { String::new() } else { published(server, id)? };
-    Ok(Card {
+    Ok(CardResource {
         facts: shown.as_ref().map(facts).unwrap_or_default(),
         events: shown.as_ref().map(|shown| shown.events.clone()).unwrap_or_default(),
         attachments: shown.as_ref().map(|shown| shown.attachments.clone()).unwrap_or_default(),
@@ -207,17 +210,21 @@ fn card(server: &Server, id: &str) -> Result<Card, Refusal> {
     })
 }
 
-fn published(server: &Server, id: &str) -> Result<String, Refusal> {
-    let choice = Choice { archive: ArchiveAt { archive: server.archive.clone() }, ..Choice::default() };
+fn published(server: &ServerState, id: &str) -> Result<String, RequestRefusal> {
+    let choice = MeasurementChoice {
+        archive: ArchiveAt { archive: server.archive.clone() },
+        ..MeasurementChoice::default()
+    };
     let compared = Compared { cards: vec![id.to_owned()], choice, ..Compared::default() };
-    let publication = publish::publish(&publish::Request { compared, ..publish::Request::default() })?;
+    let publication =
+        publish::publish(&publish::PublishRequest { compared, ..publish::PublishRequest::default() })?;
     Ok(html::fragment(&records::within_lines(&publication, publication::page::page)))
 }
 
-fn facts(shown: &CardShown) -> Vec<Fact> {
+fn facts(shown: &CardPage) -> Vec<CardFact> {
     let mut known = shown.card.facts.clone();
     archive::facts(&mut known)
         .into_iter()
-        .map(|(word, value)| Fact { word: word.to_owned(), value: value.clone() })
+        .map(|(word, value)| CardFact { word: word.to_owned(), value: value.clone() })
         .collect()
 }

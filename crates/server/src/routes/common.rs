@@ -1,20 +1,20 @@
 //! What several routes need.
 
-use crate::problem::Refusal;
-use crate::state::Server;
+use crate::problem::RequestRefusal;
+use crate::state::ServerState;
 use axum::http::header::{CONTENT_LENGTH, HeaderMap};
 use std::sync::Arc;
 
 /// Does what blocks on a thread of its own.
 pub(super) async fn blocking<T: Send + 'static>(
-    server: &Arc<Server>,
-    work: impl FnOnce(&Server) -> Result<T, Refusal> + Send + 'static,
-) -> Result<T, Refusal> {
+    server: &Arc<ServerState>,
+    work: impl FnOnce(&ServerState) -> Result<T, RequestRefusal> + Send + 'static,
+) -> Result<T, RequestRefusal> {
     let server = Arc::clone(server);
     let done = tokio::task::spawn_blocking(move || work(&server)).await;
     done.unwrap_or_else(|e| {
         let why = format!("Cardscope failed at this: {e}; please report it");
-        Err(Refusal::new(axum::http::StatusCode::INTERNAL_SERVER_ERROR, why))
+        Err(RequestRefusal::new(axum::http::StatusCode::INTERNAL_SERVER_ERROR, why))
     })
 }
 

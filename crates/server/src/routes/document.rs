@@ -2,7 +2,7 @@
 //! snapshot of it.
 
 use super::router::router;
-use crate::api::Problem;
+use crate::api::ApiProblem;
 use utoipa::ToSchema;
 use utoipa::openapi::path::{Operation, ParameterIn, PathItem};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};
@@ -87,7 +87,7 @@ fn complete(operation: &mut Operation) {
 }
 
 fn problem(reason: &str) -> Response {
-    let body = ContentBuilder::new().schema(Some(Ref::from_schema_name(Problem::name()))).build();
+    let body = ContentBuilder::new().schema(Some(Ref::from_schema_name(ApiProblem::name()))).build();
     ResponseBuilder::new().description(reason).content("application/json", body).build()
 }
 

@@ -1,7 +1,7 @@
 //! One stream of events for everything.
 
-use crate::hub::{self, Happened, Subscribed};
-use crate::state::Server;
+use crate::hub::{self, EventSubscription, ServerEvent};
+use crate::state::ServerState;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::sse::{Event, KeepAlive, Sse};
@@ -22,12 +22,12 @@ const ALIVE: Duration = Duration::from_secs(15);
 /// Each has an id; who comes back with `Last-Event-ID` hears what was missed, or `gap`, where that was too much.
 #[utoipa::path(get, path = "/api/events", tag = "events", responses((status = 200, content_type = "text/event-stream", body = String)))]
 pub(super) async fn events(
-    State(server): State<Arc<Server>>,
+    State(server): State<Arc<ServerState>>,
     headers: HeaderMap,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     let last = headers.get("last-event-id").and_then(|value| value.to_str().ok()?.parse().ok());
     let (sender, receiver) = tokio::sync::mpsc::channel(ROOM);
-    let Subscribed { first, mut then } = server.hub.subscribe(last);
+    let EventSubscription { first, mut then } = server.hub.subscribe(last);
     let mut closing = server.closing.subscribe();
     drop(server);
     tokio::spawn(async move {
@@ -52,7 +52,7 @@ pub(super) async fn events(
             }
         }
     });
-    let said = |event: Happened| {
+    let said = |event: ServerEvent| {
         let said = Event::default().event(event.name).data(event.data);
         // A gap that was found here has no number of its own.
         Ok(if event.number == 0 { said } else { said.id(event.number.to_string()) })

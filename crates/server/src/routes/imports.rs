@@ -2,11 +2,11 @@
 
 use super::cards;
 use super::common::{announced, blocking};
-use crate::api::{FileName, ImportOrder, Imported, ImportedFile, Upload};
-use crate::problem::Refusal;
+use crate::api::{FileName, ImportOrder, ImportedFile, ImportedLogs, UploadedFile};
+use crate::problem::RequestRefusal;
 use crate::records;
-use crate::sent::Sent;
-use crate::state::Server;
+use crate::sent::JsonBody;
+use crate::state::ServerState;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::rejection::{PathRejection, QueryRejection};
@@ -14,23 +14,23 @@ use axum::extract::{Path, Query, State};
 use axum::http::HeaderMap;
 use axum::http::StatusCode;
 use cardscope_engine::event::Silent;
-use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_import::page::page;
 use cardscope_import::verb as import;
-use cardscope_import::verb::Request;
+use cardscope_import::verb::ImportRequest;
 use cardscope_model::imported::{FileLine, ImportReport};
 use cardscope_session::options::ArchiveAt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Takes a file that is to be imported; it is looked at with the import.
-#[utoipa::path(post, path = "/api/uploads", tag = "imports", params(FileName), request_body(content = Vec<u8>, content_type = "application/octet-stream"), responses((status = 201, body = Upload), (status = 409, body = crate::api::Problem), (status = 413, body = crate::api::Problem)))]
+#[utoipa::path(post, path = "/api/uploads", tag = "imports", params(FileName), request_body(content = Vec<u8>, content_type = "application/octet-stream"), responses((status = 201, body = UploadedFile), (status = 409, body = crate::api::ApiProblem), (status = 413, body = crate::api::ApiProblem)))]
 pub(super) async fn upload(
-    State(server): State<Arc<Server>>,
+    State(server): State<Arc<ServerState>>,
     name: Result<Query<FileName>, QueryRejection>,
     headers: HeaderMap,
     body: Body,
-) -> Result<(StatusCode, Json<Upload>), Refusal> {
+) -> Result<(StatusCode, Json<UploadedFile>), RequestRefusal> {
     let Query(FileName { name }) = name?;
     let announced = announced(&headers);
     let upload = server.uploads.take(&name, announced, body).await?;
@@ -38,35 +38,36 @@ pub(super) async fn upload(
 }
 
 /// Removes a file that was sent.
-#[utoipa::path(delete, path = "/api/uploads/{id}", tag = "imports", params(("id" = String, Path)), responses((status = 204), (status = 404, body = crate::api::Problem)))]
+#[utoipa::path(delete, path = "/api/uploads/{id}", tag = "imports", params(("id" = String, Path)), responses((status = 204), (status = 404, body = crate::api::ApiProblem)))]
 pub(super) async fn remove(
-    State(server): State<Arc<Server>>,
+    State(server): State<Arc<ServerState>>,
     id: Result<Path<String>, PathRejection>,
-) -> Result<StatusCode, Refusal> {
+) -> Result<StatusCode, RequestRefusal> {
     let Path(id) = id?;
     match server.uploads.remove(&id) {
         true => Ok(StatusCode::NO_CONTENT),
-        false => Err(Refusal::not_found("file of that id")),
+        false => Err(RequestRefusal::not_found("file of that id")),
     }
 }
 
 /// Shows what is understood of files, and stores it where that is asked for.
-#[utoipa::path(post, path = "/api/imports", tag = "imports", request_body = ImportOrder, responses((status = 200, body = Imported), (status = 404, body = crate::api::Problem), (status = 422, body = crate::api::Problem)))]
+#[utoipa::path(post, path = "/api/imports", tag = "imports", request_body = ImportOrder, responses((status = 200, body = ImportedLogs), (status = 404, body = crate::api::ApiProblem), (status = 422, body = crate::api::ApiProblem)))]
 pub(super) async fn import(
-    State(server): State<Arc<Server>>,
-    Sent(order): Sent<ImportOrder>,
-) -> Result<Json<Imported>, Refusal> {
+    State(server): State<Arc<ServerState>>,
+    JsonBody(order): JsonBody<ImportOrder>,
+) -> Result<Json<ImportedLogs>, RequestRefusal> {
     blocking(&server, move |server| imported(server, &order).map(Json)).await
 }
 
-fn imported(server: &Server, order: &ImportOrder) -> Result<Imported, Refusal> {
+fn imported(server: &ServerState, order: &ImportOrder) -> Result<ImportedLogs, RequestRefusal> {
     if order.uploads.is_empty() {
-        return Err(Refusal::odd("nothing to import: send a file first"));
+        return Err(RequestRefusal::odd("nothing to import: send a file first"));
     }
-    let path = |id: &String| server.uploads.path(id).ok_or_else(|| Refusal::not_found("file of that id"));
+    let path =
+        |id: &String| server.uploads.path(id).ok_or_else(|| RequestRefusal::not_found("file of that id"));
     let files = order.uploads.iter().map(path).collect::<Result<Vec<PathBuf>, _>>()?;
     let said = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
-    let request = Request {
+    let request = ImportRequest {
         files,
         dry_run: !order.keep,
         brand: said(&order.brand),
@@ -75,9 +76,9 @@ fn imported(server: &Server, order: &ImportOrder) -> Result<Imported, Refusal> {
         marks: order.marks.clone(),
         archive: ArchiveAt { archive: server.archive.clone() },
         detailed: true,
-        ..Request::default()
+        ..ImportRequest::default()
     };
-    let outcome = import::import(&request, &Interrupt::default(), &mut Silent)?;
+    let outcome = import::import(&request, &InterruptFlag::default(), &mut Silent)?;
     if let Some(failure) = outcome.failure {
         return Err(failure.into());
     }
@@ -89,7 +90,7 @@ fn imported(server: &Server, order: &ImportOrder) -> Result<Imported, Refusal> {
     }
     let report = shown(outcome.report, order);
     let made = records::made(&report, page);
-    Ok(Imported {
+    Ok(ImportedLogs {
         answer: made.answer,
         tone: made.tone,
         files: report.files.iter().map(file).collect(),

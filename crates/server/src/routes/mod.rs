@@ -17,8 +17,8 @@ mod verbs;
 
 pub use document::openapi;
 
-use crate::problem::Refusal;
-use crate::state::Server;
+use crate::problem::RequestRefusal;
+use crate::state::ServerState;
 use axum::extract::DefaultBodyLimit;
 use axum::routing::get;
 use axum::{Json, Router};
@@ -27,10 +27,10 @@ use std::sync::Arc;
 /// Largest body of a request but for files, in bytes.
 const LARGEST_BODY: usize = 1 << 20;
 
-pub(crate) fn all() -> Router<Arc<Server>> {
+pub(crate) fn all() -> Router<Arc<ServerState>> {
     let (router, _) = router::router().split_for_parts();
     router
         .route("/api/openapi.json", get(async || Json(openapi())))
-        .method_not_allowed_fallback(async || Refusal::wrong_method())
+        .method_not_allowed_fallback(async || RequestRefusal::wrong_method())
         .layer(DefaultBodyLimit::max(LARGEST_BODY))
 }

@@ -1,11 +1,11 @@
 //! Recipes: read, and checked as they are written.
 
 use super::common::blocking;
-use crate::api::{Recipe, RecipeCheck, RecipeLine, RecipeText, Recipes};
-use crate::problem::Refusal;
+use crate::api::{RecipeCheck, RecipeLine, RecipeList, RecipeResource, RecipeText};
+use crate::problem::RequestRefusal;
 use crate::records;
-use crate::sent::Sent;
-use crate::state::Server;
+use crate::sent::JsonBody;
+use crate::state::ServerState;
 use axum::Json;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
@@ -14,8 +14,8 @@ use cardscope_bench::recipes;
 use std::sync::Arc;
 
 /// Recipes that come with the program.
-#[utoipa::path(get, path = "/api/recipes", tag = "recipes", responses((status = 200, body = Recipes)))]
-pub(super) async fn list(State(server): State<Arc<Server>>) -> Result<Json<Recipes>, Refusal> {
+#[utoipa::path(get, path = "/api/recipes", tag = "recipes", responses((status = 200, body = RecipeList)))]
+pub(super) async fn list(State(server): State<Arc<ServerState>>) -> Result<Json<RecipeList>, RequestRefusal> {
     blocking(&server, |_| {
         let line = |recipe: cardscope_model::recipe::ExplainedRecipe| RecipeLine {
             tests: recipe.tests.len(),
@@ -26,23 +26,23 @@ pub(super) async fn list(State(server): State<Arc<Server>>) -> Result<Json<Recip
             writes: recipe.writes,
             area_bytes: recipe.area_bytes,
         };
-        Ok(Json(Recipes { recipes: recipes::list()?.into_iter().map(line).collect() }))
+        Ok(Json(RecipeList { recipes: recipes::list()?.into_iter().map(line).collect() }))
     })
     .await
 }
 
 /// A recipe, with its file.
-#[utoipa::path(get, path = "/api/recipes/{name}", tag = "recipes", params(("name" = String, Path)), responses((status = 200, body = Recipe), (status = 404, body = crate::api::Problem)))]
+#[utoipa::path(get, path = "/api/recipes/{name}", tag = "recipes", params(("name" = String, Path)), responses((status = 200, body = RecipeResource), (status = 404, body = crate::api::ApiProblem)))]
 pub(super) async fn get(
-    State(server): State<Arc<Server>>,
+    State(server): State<Arc<ServerState>>,
     name: Result<Path<String>, PathRejection>,
-) -> Result<Json<Recipe>, Refusal> {
+) -> Result<Json<RecipeResource>, RequestRefusal> {
     let Path(name) = name?;
     blocking(&server, move |_| {
-        let text = recipes::builtin(&name).map_err(|_| Refusal::not_found("recipe of that name"))?;
-        let recipe = recipes::explain(text).map_err(|why| Refusal::odd(why.to_string()))?;
+        let text = recipes::builtin(&name).map_err(|_| RequestRefusal::not_found("recipe of that name"))?;
+        let recipe = recipes::explain(text).map_err(|why| RequestRefusal::odd(why.to_string()))?;
         let html = records::made(&recipe, page).html;
-        Ok(Json(Recipe { name: recipe.name, title: recipe.title, text: text.to_owned(), html }))
+        Ok(Json(RecipeResource { name: recipe.name, title: recipe.title, text: text.to_owned(), html }))
     })
     .await
 }
@@ -50,9 +50,9 @@ pub(super) async fn get(
 /// Says what is wrong with a recipe, or what it does.
 #[utoipa::path(post, path = "/api/recipes/check", tag = "recipes", request_body = RecipeText, responses((status = 200, body = RecipeCheck)))]
 pub(super) async fn check(
-    State(server): State<Arc<Server>>,
-    Sent(RecipeText { text }): Sent<RecipeText>,
-) -> Result<Json<RecipeCheck>, Refusal> {
+    State(server): State<Arc<ServerState>>,
+    JsonBody(RecipeText { text }): JsonBody<RecipeText>,
+) -> Result<Json<RecipeCheck>, RequestRefusal> {
     blocking(&server, move |_| {
         Ok(Json(match recipes::explain(&text) {
             Ok(recipe) => {

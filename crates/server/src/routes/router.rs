@@ -1,8 +1,8 @@
 //! Every route, by the thing that it is about.
 
 use super::{analysis, cards, devices, events, host, imports, recipes, sessions, simulated, tasks, verbs};
-use crate::api::{Problem, TaskSample};
-use crate::state::Server;
+use crate::api::{ApiProblem, TaskSample};
+use crate::state::ServerState;
 use std::sync::Arc;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
@@ -14,13 +14,13 @@ use utoipa_axum::routes;
         title = "Cardscope",
         description = "Tests of memory cards: ordered, watched, listed and published. Sizes are bytes, times seconds, speeds MB/s (10^6 bytes a second), temperatures °C."
     ),
-    components(schemas(TaskSample, Problem)),
+    components(schemas(TaskSample, ApiProblem)),
     security(("token" = []))
 )]
-struct Head;
+struct RouteHead;
 
-pub(super) fn router() -> OpenApiRouter<Arc<Server>> {
-    OpenApiRouter::with_openapi(Head::openapi())
+pub(super) fn router() -> OpenApiRouter<Arc<ServerState>> {
+    OpenApiRouter::with_openapi(RouteHead::openapi())
         .routes(routes!(host::host))
         .routes(routes!(host::admit))
         .routes(routes!(host::proof))

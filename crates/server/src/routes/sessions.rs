@@ -1,10 +1,10 @@
 //! What was measured, session by session.
 
 use super::common::blocking;
-use crate::api::{Made, Session, SessionLine, Sessions, Window};
-use crate::problem::Refusal;
+use crate::api::{ListWindow, RenderedPage, SessionLine, SessionResource, SessionWindow};
+use crate::problem::RequestRefusal;
 use crate::records;
-use crate::state::Server;
+use crate::state::ServerState;
 use axum::Json;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
@@ -24,34 +24,34 @@ const USUAL: usize = 50;
 const MOST: usize = 1000;
 
 /// A window of the sessions, newest first.
-#[utoipa::path(get, path = "/api/sessions", tag = "sessions", params(Window), responses((status = 200, body = Sessions)))]
+#[utoipa::path(get, path = "/api/sessions", tag = "sessions", params(ListWindow), responses((status = 200, body = SessionWindow)))]
 pub(super) async fn list(
-    State(server): State<Arc<Server>>,
-    window: Result<Query<Window>, QueryRejection>,
-) -> Result<Json<Sessions>, Refusal> {
-    let Query(Window { offset, limit }) = window?;
+    State(server): State<Arc<ServerState>>,
+    window: Result<Query<ListWindow>, QueryRejection>,
+) -> Result<Json<SessionWindow>, RequestRefusal> {
+    let Query(ListWindow { offset, limit }) = window?;
     blocking(&server, move |server| {
         let (offset, limit) = (offset.unwrap_or_default(), limit.unwrap_or(USUAL).min(MOST));
         let (lines, total) = archive::newest(server.archive.as_deref(), offset, limit, &server.answers)?;
-        Ok(Json(Sessions { total, sessions: lines.into_iter().map(SessionLine::from).collect() }))
+        Ok(Json(SessionWindow { total, sessions: lines.into_iter().map(SessionLine::from).collect() }))
     })
     .await
 }
 
 /// A session with its page and its document.
-#[utoipa::path(get, path = "/api/sessions/{id}", tag = "sessions", params(("id" = String, Path)), responses((status = 200, body = Session), (status = 404, body = crate::api::Problem)))]
+#[utoipa::path(get, path = "/api/sessions/{id}", tag = "sessions", params(("id" = String, Path)), responses((status = 200, body = SessionResource), (status = 404, body = crate::api::ApiProblem)))]
 pub(super) async fn get(
-    State(server): State<Arc<Server>>,
+    State(server): State<Arc<ServerState>>,
     id: Result<Path<String>, PathRejection>,
-) -> Result<Json<Session>, Refusal> {
+) -> Result<Json<SessionResource>, RequestRefusal> {
     let Path(id) = id?;
     blocking(&server, move |server| {
         let (kind, document, page) = found(server, &id)?;
-        Ok(Json(Session {
+        Ok(Json(SessionResource {
             session: id,
             kind,
             page: serde_json::to_value(&page).unwrap_or_default(),
-            made: Made {
+            made: RenderedPage {
                 html: html::fragment(&page),
                 answer: page.answer.to_string(),
                 tone: page.tone,
@@ -65,7 +65,7 @@ pub(super) async fn get(
 /// As what a session is saved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Saved {
+pub(super) enum DownloadFormat {
     /// A page that needs nothing else.
     Html,
     /// The document.
@@ -75,31 +75,31 @@ pub(super) enum Saved {
 /// The form of a file.
 #[derive(Debug, Clone, Copy, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(super) struct SavedAs {
+pub(super) struct DownloadQuery {
     /// `html` or `json`.
     #[param(inline)]
-    format: Saved,
+    format: DownloadFormat,
 }
 
 /// A session as a file to save.
-#[utoipa::path(get, path = "/api/sessions/{id}/file", tag = "sessions", params(("id" = String, Path), SavedAs), responses((status = 200, content((String = "text/html"), (serde_json::Value = "application/json"))), (status = 404, body = crate::api::Problem)))]
+#[utoipa::path(get, path = "/api/sessions/{id}/file", tag = "sessions", params(("id" = String, Path), DownloadQuery), responses((status = 200, content((String = "text/html"), (serde_json::Value = "application/json"))), (status = 404, body = crate::api::ApiProblem)))]
 pub(super) async fn file(
-    State(server): State<Arc<Server>>,
+    State(server): State<Arc<ServerState>>,
     id: Result<Path<String>, PathRejection>,
-    saved: Result<Query<SavedAs>, QueryRejection>,
-) -> Result<Response, Refusal> {
+    saved: Result<Query<DownloadQuery>, QueryRejection>,
+) -> Result<Response, RequestRefusal> {
     let Path(id) = id?;
-    let Query(SavedAs { format }) = saved?;
+    let Query(DownloadQuery { format }) = saved?;
     blocking(&server, move |server| {
         let (kind, document, page) = found(server, &id)?;
         let (ending, media_type, text) = match format {
-            Saved::Html => ("html", "text/html; charset=utf-8", html::document(&page)),
-            Saved::Json => {
+            DownloadFormat::Html => ("html", "text/html; charset=utf-8", html::document(&page)),
+            DownloadFormat::Json => {
                 let text = json::answered(&page.answer, &document);
                 (
                     "json",
                     "application/json",
-                    text.map_err(|e| Refusal::odd(format!("it cannot be written as JSON: {e}")))?,
+                    text.map_err(|e| RequestRefusal::odd(format!("it cannot be written as JSON: {e}")))?,
                 )
             }
         };
@@ -111,13 +111,13 @@ pub(super) async fn file(
 }
 
 /// The verb, the document and the page of a session.
-fn found(server: &Server, id: &str) -> Result<(String, Value, Page), Refusal> {
+fn found(server: &ServerState, id: &str) -> Result<(String, Value, Page), RequestRefusal> {
     let whole = id.len() == 36 && id.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
     if !whole {
-        return Err(Refusal::not_found("session of that id"));
+        return Err(RequestRefusal::not_found("session of that id"));
     }
     let shown = archive::show(server.archive.as_deref(), id).map_err(|why| match why {
-        Failure::Refused(_) => Refusal::not_found("session of that id"),
+        Failure::Refused(_) => RequestRefusal::not_found("session of that id"),
         why => why.into(),
     })?;
     let (kind, document) = shown.into_document();

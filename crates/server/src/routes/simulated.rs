@@ -1,9 +1,9 @@
 //! Simulated cards, and what can be changed of them.
 
 use super::common::blocking;
-use crate::api::{Knob, SimulatedCard, SimulatedCards, SimulatedLine};
-use crate::problem::Refusal;
-use crate::state::Server;
+use crate::api::{CardKnob, SimulatedCard, SimulatedCards, SimulatedLine};
+use crate::problem::RequestRefusal;
+use crate::state::ServerState;
 use axum::Json;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, RawQuery, State};
@@ -29,7 +29,9 @@ const KNOBS: &[(&str, &str, &[&str])] = &[
 
 /// Simulated cards.
 #[utoipa::path(get, path = "/api/simulated", tag = "simulated", responses((status = 200, body = SimulatedCards)))]
-pub(super) async fn list(State(server): State<Arc<Server>>) -> Result<Json<SimulatedCards>, Refusal> {
+pub(super) async fn list(
+    State(server): State<Arc<ServerState>>,
+) -> Result<Json<SimulatedCards>, RequestRefusal> {
     blocking(&server, |_| {
         let cards = simulate::list()?.into_iter().map(SimulatedLine::from).collect();
         Ok(Json(SimulatedCards { cards }))
@@ -38,12 +40,12 @@ pub(super) async fn list(State(server): State<Arc<Server>>) -> Result<Json<Simul
 }
 
 /// A simulated card with overrides of its properties, as the query has them: `?page_bytes=8K&cooling=active`.
-#[utoipa::path(get, path = "/api/simulated/{name}", tag = "simulated", params(("name" = String, Path), ("overrides" = std::collections::BTreeMap<String, String>, Query, style = Form, explode, description = "Properties by their keys")), responses((status = 200, body = SimulatedCard), (status = 422, body = crate::api::Problem)))]
+#[utoipa::path(get, path = "/api/simulated/{name}", tag = "simulated", params(("name" = String, Path), ("overrides" = std::collections::BTreeMap<String, String>, Query, style = Form, explode, description = "Properties by their keys")), responses((status = 200, body = SimulatedCard), (status = 422, body = crate::api::ApiProblem)))]
 pub(super) async fn get(
-    State(server): State<Arc<Server>>,
+    State(server): State<Arc<ServerState>>,
     name: Result<Path<String>, PathRejection>,
     RawQuery(query): RawQuery,
-) -> Result<Json<SimulatedCard>, Refusal> {
+) -> Result<Json<SimulatedCard>, RequestRefusal> {
     let Path(name) = name?;
     blocking(&server, move |_| {
         let mut asked: Vec<(String, String)> = form_urlencoded::parse(query.unwrap_or_default().as_bytes())
@@ -53,14 +55,14 @@ pub(super) async fn get(
         let signs = ['&', '?', '#', '='];
         let odd = |part: &str| part.contains(signs) || part.contains(char::is_control);
         if odd(&name) || asked.iter().any(|(key, value)| odd(key) || odd(value)) {
-            return Err(Refusal::odd("a value holds a sign that a card's name cannot have"));
+            return Err(RequestRefusal::odd("a value holds a sign that a card's name cannot have"));
         }
         complete(&mut asked, &name)?;
         let overrides: Vec<String> = asked.iter().map(|(key, value)| format!("{key}={value}")).collect();
         let behind = if overrides.is_empty() { String::new() } else { format!("?{}", overrides.join("&")) };
         let target = format!("sim:{name}{behind}");
         let shown = simulate::offered(&target)?;
-        let knob = |(key, label, choices): &(&str, &str, &[&str])| Knob {
+        let knob = |(key, label, choices): &(&str, &str, &[&str])| CardKnob {
             key: (*key).to_owned(),
             label: (*label).to_owned(),
             value: value_of(&asked, key, &shown.document["archetype"]),
@@ -80,7 +82,7 @@ pub(super) async fn get(
 
 /// A lie needs sizes: where only its kind is asked for, a quarter of the card is real, and what repeats does so over that or over
 /// half of it.
-fn complete(asked: &mut Vec<(String, String)>, name: &str) -> Result<(), Refusal> {
+fn complete(asked: &mut Vec<(String, String)>, name: &str) -> Result<(), RequestRefusal> {
     let value = |key: &str| asked.iter().find(|(known, _)| known == key).map(|(_, value)| value.clone());
     let Some(kind) = value("fake").filter(|kind| kind != "none") else { return Ok(()) };
     let announced =

@@ -2,19 +2,19 @@
 
 use super::common::blocking;
 use super::{devices, host};
-use crate::api::{Task, Tasks};
-use crate::problem::Refusal;
-use crate::sent::Sent;
-use crate::state::Server;
-use crate::tasks::Ready;
+use crate::api::{TaskList, TaskResource};
+use crate::problem::RequestRefusal;
+use crate::sent::JsonBody;
+use crate::state::ServerState;
+use crate::tasks::ReadyTask;
 use crate::tasks::request::TaskRequest;
-use crate::uploads::SentText;
+use crate::uploads::TemporaryText;
 use axum::Json;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use cardscope_identity::verb as identify;
-use cardscope_model::units::Size;
+use cardscope_model::units::DecimalSize;
 use cardscope_restore::verb as restore;
 use cardscope_session::simulate;
 use cardscope_verbs::request::Effect;
@@ -27,41 +27,41 @@ use std::sync::Arc;
 const LONGEST: usize = 4096;
 
 /// Tests that run, wait or have ended, newest first.
-#[utoipa::path(get, path = "/api/tasks", tag = "tasks", responses((status = 200, body = Tasks)))]
-pub(super) async fn list(State(server): State<Arc<Server>>) -> Json<Tasks> {
-    Json(Tasks { tasks: server.tasks.list() })
+#[utoipa::path(get, path = "/api/tasks", tag = "tasks", responses((status = 200, body = TaskList)))]
+pub(super) async fn list(State(server): State<Arc<ServerState>>) -> Json<TaskList> {
+    Json(TaskList { tasks: server.tasks.list() })
 }
 
 /// Orders a test. It begins at once, or when the one before it on the same device has ended.
-#[utoipa::path(post, path = "/api/tasks", tag = "tasks", request_body = TaskRequest, responses((status = 201, body = Task), (status = 404, body = crate::api::Problem), (status = 409, body = crate::api::Problem), (status = 422, body = crate::api::Problem)))]
+#[utoipa::path(post, path = "/api/tasks", tag = "tasks", request_body = TaskRequest, responses((status = 201, body = TaskResource), (status = 404, body = crate::api::ApiProblem), (status = 409, body = crate::api::ApiProblem), (status = 422, body = crate::api::ApiProblem)))]
 pub(super) async fn order(
-    State(server): State<Arc<Server>>,
-    Sent(request): Sent<TaskRequest>,
-) -> Result<(StatusCode, Json<Task>), Refusal> {
+    State(server): State<Arc<ServerState>>,
+    JsonBody(request): JsonBody<TaskRequest>,
+) -> Result<(StatusCode, Json<TaskResource>), RequestRefusal> {
     blocking(&server, move |server| {
         let ready = ready(server, request)?;
-        let task = server.tasks.take(ready).map_err(|why| Refusal::conflict(why.to_string()))?;
+        let task = server.tasks.take(ready).map_err(|why| RequestRefusal::conflict(why.to_string()))?;
         Ok((StatusCode::CREATED, Json(task)))
     })
     .await
 }
 
 /// A test with its speed and temperature over time.
-#[utoipa::path(get, path = "/api/tasks/{id}", tag = "tasks", params(("id" = String, Path)), responses((status = 200, body = Task), (status = 404, body = crate::api::Problem)))]
+#[utoipa::path(get, path = "/api/tasks/{id}", tag = "tasks", params(("id" = String, Path)), responses((status = 200, body = TaskResource), (status = 404, body = crate::api::ApiProblem)))]
 pub(super) async fn get(
-    State(server): State<Arc<Server>>,
+    State(server): State<Arc<ServerState>>,
     id: Result<Path<String>, PathRejection>,
-) -> Result<Json<Task>, Refusal> {
+) -> Result<Json<TaskResource>, RequestRefusal> {
     let Path(id) = id?;
     server.tasks.get(&id).map(Json).ok_or_else(no_task)
 }
 
 /// Asks a test to end; the card's data are restored first.
-#[utoipa::path(post, path = "/api/tasks/{id}/stop", tag = "tasks", params(("id" = String, Path)), responses((status = 200, body = Task), (status = 404, body = crate::api::Problem)))]
+#[utoipa::path(post, path = "/api/tasks/{id}/stop", tag = "tasks", params(("id" = String, Path)), responses((status = 200, body = TaskResource), (status = 404, body = crate::api::ApiProblem)))]
 pub(super) async fn stop(
-    State(server): State<Arc<Server>>,
+    State(server): State<Arc<ServerState>>,
     id: Result<Path<String>, PathRejection>,
-) -> Result<Json<Task>, Refusal> {
+) -> Result<Json<TaskResource>, RequestRefusal> {
     let Path(id) = id?;
     // At once: a file is synced behind whatever else takes its time.
     let task = server.tasks.stop(&id).ok_or_else(no_task)?;
@@ -70,23 +70,23 @@ pub(super) async fn stop(
 }
 
 /// Takes a test that has ended off the list; its results stay in the archive.
-#[utoipa::path(delete, path = "/api/tasks/{id}", tag = "tasks", params(("id" = String, Path)), responses((status = 204), (status = 404, body = crate::api::Problem), (status = 409, body = crate::api::Problem)))]
+#[utoipa::path(delete, path = "/api/tasks/{id}", tag = "tasks", params(("id" = String, Path)), responses((status = 204), (status = 404, body = crate::api::ApiProblem), (status = 409, body = crate::api::ApiProblem)))]
 pub(super) async fn forget(
-    State(server): State<Arc<Server>>,
+    State(server): State<Arc<ServerState>>,
     id: Result<Path<String>, PathRejection>,
-) -> Result<StatusCode, Refusal> {
+) -> Result<StatusCode, RequestRefusal> {
     let Path(id) = id?;
     if server.tasks.forget(&id) {
         remembered(&server).await?;
         return Ok(StatusCode::NO_CONTENT);
     }
     match server.tasks.get(&id) {
-        Some(_) => Err(Refusal::conflict("this test has not ended; stop it first")),
+        Some(_) => Err(RequestRefusal::conflict("this test has not ended; stop it first")),
         None => Err(no_task()),
     }
 }
 
-async fn remembered(server: &Arc<Server>) -> Result<(), Refusal> {
+async fn remembered(server: &Arc<ServerState>) -> Result<(), RequestRefusal> {
     blocking(server, |server| {
         server.tasks.remember();
         Ok(())
@@ -94,12 +94,12 @@ async fn remembered(server: &Arc<Server>) -> Result<(), Refusal> {
     .await
 }
 
-fn no_task() -> Refusal {
-    Refusal::not_found("test of that id")
+fn no_task() -> RequestRefusal {
+    RequestRefusal::not_found("test of that id")
 }
 
 /// What an order comes to, or why it is refused: nothing is started that the list of devices does not offer.
-fn ready(server: &Server, mut request: TaskRequest) -> Result<Ready, Refusal> {
+fn ready(server: &ServerState, mut request: TaskRequest) -> Result<ReadyTask, RequestRefusal> {
     let simulated = request.target.starts_with("sim:");
     let title = if simulated { simulated_title(&request.target)? } else { device_title(server, &request)? };
     let recipe = recipe_file(server, &mut request)?;
@@ -114,7 +114,7 @@ fn ready(server: &Server, mut request: TaskRequest) -> Result<Ready, Refusal> {
     }
     let loses_data = !simulated && request.verb.effect == Effect::Loses;
     if loses_data && request.confirm.as_deref() != Some(request.target.as_str()) {
-        return Err(Refusal::needs_consent(format!(
+        return Err(RequestRefusal::needs_consent(format!(
             "this overwrites {title}, and all data on it are lost; type {} to agree",
             request.target
         )));
@@ -125,86 +125,89 @@ fn ready(server: &Server, mut request: TaskRequest) -> Result<Ready, Refusal> {
     // Behind the options, so that none can be taken for another one's value.
     arguments.push(request.target.clone().into());
     if arguments.iter().any(|argument| argument.len() > LONGEST || argument.as_bytes().contains(&0)) {
-        return Err(Refusal::odd(format!(
+        return Err(RequestRefusal::odd(format!(
             "a text of the order is longer than {LONGEST} bytes or holds a NUL"
         )));
     }
-    Ok(Ready { request, title, arguments, loses_data, _recipe: recipe })
+    Ok(ReadyTask { request, title, arguments, loses_data, _recipe: recipe })
 }
 
 /// Stores a recipe that was sent, and names its file in its place.
-fn recipe_file(server: &Server, request: &mut TaskRequest) -> Result<Option<Arc<SentText>>, Refusal> {
+fn recipe_file(
+    server: &ServerState,
+    request: &mut TaskRequest,
+) -> Result<Option<Arc<TemporaryText>>, RequestRefusal> {
     let Some(Value::String(text)) = request.verb.options.remove("recipe_text") else { return Ok(None) };
     let file = server.uploads.text("recipe.toml", &text);
-    let file = file.map_err(|e| Refusal::odd(format!("the recipe cannot be stored: {e}")))?;
+    let file = file.map_err(|e| RequestRefusal::odd(format!("the recipe cannot be stored: {e}")))?;
     request.verb.options.insert("recipe".to_owned(), file.path().display().to_string().into());
     Ok(Some(Arc::new(file)))
 }
 
-fn simulated_title(target: &str) -> Result<String, Refusal> {
+fn simulated_title(target: &str) -> Result<String, RequestRefusal> {
     Ok(simulate::offered(target)?.title)
 }
 
-fn device_title(server: &Server, request: &TaskRequest) -> Result<String, Refusal> {
+fn device_title(server: &ServerState, request: &TaskRequest) -> Result<String, RequestRefusal> {
     let found = devices::entries(server)?.into_iter().find(|entry| entry.path == request.target);
     let Some(entry) = found else {
         let why = format!(
             "{:?} is not in the list of devices; plug it in, or name a simulated card",
             request.target
         );
-        return Err(Refusal::odd(why));
+        return Err(RequestRefusal::odd(why));
     };
     match (&request.object, &entry.object) {
         (None, _) => return Err(devices::no_object(&request.target)),
         (Some(agreed), Some(present)) if agreed == present => {}
-        (Some(_), _) => return Err(Refusal::conflict(identify::changed(&request.target).to_string())),
+        (Some(_), _) => return Err(RequestRefusal::conflict(identify::changed(&request.target).to_string())),
     }
     // A test of ours that runs on it is waited for; what is in the way then is asked by the program itself.
     let waits = server.tasks.on(&request.target).is_some();
     if let (false, false, Some(reason)) = (entry.safe, waits, &entry.reason) {
-        return Err(Refusal::conflict(reason.clone()));
+        return Err(RequestRefusal::conflict(reason.clone()));
     }
-    let size = entry.bytes.map(|bytes| Size(bytes).to_string());
+    let size = entry.bytes.map(|bytes| DecimalSize(bytes).to_string());
     Ok([entry.model, size].into_iter().flatten().collect::<Vec<_>>().join(", "))
 }
 
 /// The file of a journal that waits.
-fn journal(name: &str) -> Result<String, Refusal> {
+fn journal(name: &str) -> Result<String, RequestRefusal> {
     let waiting = restore::waiting()?;
     let found = waiting.into_iter().find(|journal| host::name_of(&journal.file) == name);
-    found.map(|journal| journal.file).ok_or_else(|| Refusal::not_found("journal of that name"))
+    found.map(|journal| journal.file).ok_or_else(|| RequestRefusal::not_found("journal of that name"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hosts::Hosts;
-    use crate::hub::Hub;
+    use crate::hosts::AllowedHosts;
+    use crate::hub::EventLog;
     use crate::records;
-    use crate::shelf::Shelf;
-    use crate::tasks::Tasks as Bench;
-    use crate::token::Token;
-    use crate::uploads::Uploads;
+    use crate::shelf::CardIndex;
+    use crate::tasks::TaskQueue as Bench;
+    use crate::token::AccessToken;
+    use crate::uploads::UploadFolder;
     use cardscope_archive::AnswerCache;
     use cardscope_bench::recipes;
     use proptest::prelude::*;
     use serde_json::json;
 
     /// A server that listens nowhere.
-    fn server() -> Server {
-        let (address, hub) = (([127, 0, 0, 1], 0).into(), Arc::new(Hub::new()));
-        Server {
+    fn server() -> ServerState {
+        let (address, hub) = (([127, 0, 0, 1], 0).into(), Arc::new(EventLog::new()));
+        ServerState {
             address,
-            hosts: Hosts::of(address, &[]),
-            token: Token::random().unwrap(),
-            reading: Token::random().unwrap(),
+            hosts: AllowedHosts::of(address, &[]),
+            token: AccessToken::random().unwrap(),
+            reading: AccessToken::random().unwrap(),
             archive: None,
             all_devices: false,
             tasks: Bench::new(Arc::clone(&hub), "/nonexistent".into(), None, None),
             hub,
-            shelf: Shelf::default(),
+            shelf: CardIndex::default(),
             answers: AnswerCache::new(records::answer),
-            uploads: Uploads::new().unwrap(),
+            uploads: UploadFolder::new().unwrap(),
             closing: tokio::sync::watch::Sender::new(false),
         }
     }
@@ -304,7 +307,7 @@ mod tests {
     }
 
     /// Demands that an argument is an option that is offered, or what the program itself listed.
-    fn is_no_path(server: &Server, argument: &str, target: &str) {
+    fn is_no_path(server: &ServerState, argument: &str, target: &str) {
         let Some(option) = argument.strip_prefix("--") else {
             assert_eq!(argument, target);
             assert!(target.starts_with("sim:") && !target.contains(['/', '\0']), "{target:?}");

@@ -19,7 +19,7 @@ const LONGEST_DOCUMENT: u64 = 1 << 30;
 
 /// What is started.
 #[derive(Debug, Clone)]
-pub(super) struct Launch<'a> {
+pub(super) struct ChildLaunch<'a> {
     pub(super) program: &'a Path,
     pub(super) arguments: Vec<OsString>,
     pub(super) archive: Option<&'a Path>,
@@ -27,7 +27,7 @@ pub(super) struct Launch<'a> {
 
 /// What it came to.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Ended {
+pub(super) struct ChildEnd {
     /// Its exit status; `None` where a signal ended it.
     pub(super) status: Option<i32>,
     /// Its document, where it printed one.
@@ -35,10 +35,10 @@ pub(super) struct Ended {
 }
 
 /// A process that runs.
-pub(super) struct Running(Child);
+pub(super) struct RunningChild(Child);
 
-impl Launch<'_> {
-    pub(super) fn start(&self) -> std::io::Result<Running> {
+impl ChildLaunch<'_> {
+    pub(super) fn start(&self) -> std::io::Result<RunningChild> {
         let mut command = Command::new(self.program);
         // Ctrl-C at the server's terminal reaches the server alone, which asks once: a second signal would end the verb before
         // the card's data are back.
@@ -47,7 +47,7 @@ impl Launch<'_> {
         if let Some(archive) = self.archive {
             command.env("CARDSCOPE_ARCHIVE", archive);
         }
-        Ok(Running(command.spawn()?))
+        Ok(RunningChild(command.spawn()?))
     }
 }
 
@@ -58,13 +58,13 @@ pub(super) fn interrupt(pid: u32) {
     let _ = pid.map(|pid| kill_process(pid, Signal::INT));
 }
 
-impl Running {
+impl RunningChild {
     pub(super) fn pid(&self) -> u32 {
         self.0.id()
     }
 
     /// Hears it to its end.
-    pub(super) fn hear(mut self, mut told: impl FnMut(ProgressEvent)) -> Ended {
+    pub(super) fn hear(mut self, mut told: impl FnMut(ProgressEvent)) -> ChildEnd {
         let document = self.0.stdout.take().map(|stdout| std::thread::spawn(move || document(stdout)));
         if let Some(stderr) = self.0.stderr.take() {
             let mut stderr = BufReader::new(stderr);
@@ -76,7 +76,7 @@ impl Running {
         }
         let status = self.0.wait().ok().and_then(|status| status.code());
         let document = document.and_then(|thread| thread.join().ok()).unwrap_or_default();
-        Ended { status, document }
+        ChildEnd { status, document }
     }
 }
 
@@ -105,9 +105,9 @@ fn line(from: &mut impl BufRead) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn shell(script: &str) -> Ended {
+    fn shell(script: &str) -> ChildEnd {
         let arguments = vec!["-c".into(), script.into()];
-        let launch = Launch { program: Path::new("/bin/sh"), arguments, archive: None };
+        let launch = ChildLaunch { program: Path::new("/bin/sh"), arguments, archive: None };
         launch.start().unwrap().hear(|_| {})
     }
 
@@ -116,7 +116,7 @@ mod tests {
         let script =
             r#"echo '{"event":"note","text":"a"}' >&2; echo plain >&2; printf '{"answer":"x"}'; exit 3"#;
         let arguments = vec!["-c".into(), script.into()];
-        let launch = Launch { program: Path::new("/bin/sh"), arguments, archive: None };
+        let launch = ChildLaunch { program: Path::new("/bin/sh"), arguments, archive: None };
         let mut heard = Vec::new();
         let ended = launch.start().unwrap().hear(|told| heard.push(told));
         let note = |text: &str| ProgressEvent::Note { text: text.to_owned() };

@@ -6,20 +6,20 @@ mod memory;
 pub(crate) mod request;
 mod track;
 
-use crate::api::{State, Task, TaskSample};
-use crate::claim::Claim;
-use crate::hub::Hub;
+use crate::api::{TaskResource, TaskSample, TaskState};
+use crate::claim::ServerClaim;
+use crate::hub::EventLog;
 use crate::locked::lock;
 use crate::records;
-use crate::uploads::SentText;
+use crate::uploads::TemporaryText;
 use cardscope_identity::verb as identify;
 use cardscope_model::progress::{ProgressEvent, StagePlan};
 use cardscope_model::report::ExitStatus;
-use cardscope_model::report::Tone;
+use cardscope_model::report::NewsTone;
 use cardscope_session::frame::Failure;
 use cardscope_verbs::request::Effect;
-use child::{Ended, Launch};
-use memory::Memory;
+use child::{ChildEnd, ChildLaunch};
+use memory::TaskStore;
 use request::TaskRequest;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
@@ -27,7 +27,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use track::Track;
+use track::SampleHistory;
 use uuid::Uuid;
 
 /// Ended tasks that are kept in the list; their results stay in the archive.
@@ -41,7 +41,7 @@ const MOST_SAID: usize = 500;
 
 /// A test that is fit to be started.
 #[derive(Debug, Clone)]
-pub(crate) struct Ready {
+pub(crate) struct ReadyTask {
     pub(crate) request: TaskRequest,
     /// What the target is called.
     pub(crate) title: String,
@@ -49,70 +49,72 @@ pub(crate) struct Ready {
     pub(crate) arguments: Vec<OsString>,
     pub(crate) loses_data: bool,
     /// A recipe that was sent, as a file that goes with the last of these.
-    pub(crate) _recipe: Option<Arc<SentText>>,
+    pub(crate) _recipe: Option<Arc<TemporaryText>>,
 }
 
 /// The tests.
-pub(crate) struct Tasks {
-    inner: Mutex<Inner>,
-    hub: Arc<Hub>,
+pub(crate) struct TaskQueue {
+    inner: Mutex<QueueState>,
+    hub: Arc<EventLog>,
     program: PathBuf,
     archive: Option<PathBuf>,
-    memory: Memory,
+    memory: TaskStore,
     closing: AtomicBool,
     /// Simulated cards that may be tested at once: each takes a processor.
     simulated_at_once: usize,
 }
 
 #[derive(Default)]
-struct Inner {
+struct QueueState {
     /// By name, which begins with the time: in the order in which they came.
-    all: BTreeMap<String, Entry>,
-    waiting: HashMap<String, Ready>,
+    all: BTreeMap<String, QueuedTask>,
+    waiting: HashMap<String, ReadyTask>,
 }
 
-struct Entry {
-    task: Task,
-    track: Track,
+struct QueuedTask {
+    task: TaskResource,
+    track: SampleHistory,
     pid: Option<u32>,
 }
 
-impl Tasks {
+impl TaskQueue {
     /// Kept on disk by the server that has the claim.
     pub(crate) fn new(
-        hub: Arc<Hub>,
+        hub: Arc<EventLog>,
         program: PathBuf,
         archive: Option<PathBuf>,
-        claim: Option<Claim>,
+        claim: Option<ServerClaim>,
     ) -> Arc<Self> {
-        let memory = Memory::new(claim);
-        let mut inner = Inner::default();
+        let memory = TaskStore::new(claim);
+        let mut inner = QueueState::default();
         for task in memory.left() {
-            inner.all.insert(task.id.clone(), Entry { task, track: Track::default(), pid: None });
+            inner
+                .all
+                .insert(task.id.clone(), QueuedTask { task, track: SampleHistory::default(), pid: None });
         }
         let simulated_at_once = std::thread::available_parallelism().map_or(1, usize::from);
         let closing = AtomicBool::new(false);
         let tasks =
-            Tasks { inner: Mutex::new(inner), hub, program, archive, memory, closing, simulated_at_once };
+            TaskQueue { inner: Mutex::new(inner), hub, program, archive, memory, closing, simulated_at_once };
         Arc::new(tasks)
     }
 
     /// All, newest first, without their moments.
-    pub(crate) fn list(&self) -> Vec<Task> {
+    pub(crate) fn list(&self) -> Vec<TaskResource> {
         lock(&self.inner).all.values().rev().map(|entry| entry.task.clone()).collect()
     }
 
     /// One with its moments.
-    pub(crate) fn get(&self, id: &str) -> Option<Task> {
+    pub(crate) fn get(&self, id: &str) -> Option<TaskResource> {
         let inner = lock(&self.inner);
         let entry = inner.all.get(id)?;
-        Some(Task { moments: entry.track.moments(), ..entry.task.clone() })
+        Some(TaskResource { moments: entry.track.moments(), ..entry.task.clone() })
     }
 
     /// The task that runs or waits on a target.
     pub(crate) fn on(&self, target: &str) -> Option<String> {
         let inner = lock(&self.inner);
-        let of = |entry: &&Entry| entry.task.target == target && !entry.task.state.has_ended();
+        let of = |entry: &&QueuedTask| entry.task.target == target && !entry.task.state.has_ended();
         inner.all.values().find(of).map(|entry| entry.task.id.clone())
     }
 
@@ -120,8 +122,8 @@ impl Tasks {
     ///
     /// # Errors
     /// A refusal: too many wait, or the server is about to end.
-    pub(crate) fn take(self: &Arc<Self>, ready: Ready) -> Result<Task, Failure> {
-        let task = Task {
+    pub(crate) fn take(self: &Arc<Self>, ready: ReadyTask) -> Result<TaskResource, Failure> {
+        let task = TaskResource {
             id: Uuid::now_v7().to_string(),
             verb: ready.request.verb.name.to_owned(),
             target: ready.request.target.clone(),
@@ -130,7 +132,7 @@ impl Tasks {
             loses_data: ready.loses_data,
             restores: ready.restores(),
             says: ready.says(),
-            ..Task::default()
+            ..TaskResource::default()
         };
         {
             let mut inner = lock(&self.inner);
@@ -142,7 +144,7 @@ impl Tasks {
                 return Err(Failure::refused(why));
             }
             inner.waiting.insert(task.id.clone(), ready);
-            let entry = Entry { task: task.clone(), track: Track::default(), pid: None };
+            let entry = QueuedTask { task: task.clone(), track: SampleHistory::default(), pid: None };
             inner.all.insert(task.id.clone(), entry);
             inner.trim();
         }
@@ -153,18 +155,18 @@ impl Tasks {
     }
 
     /// Asks one to stop; one that waits never begins. A later server knows of it after [`Tasks::remember`].
-    pub(crate) fn stop(self: &Arc<Self>, id: &str) -> Option<Task> {
+    pub(crate) fn stop(self: &Arc<Self>, id: &str) -> Option<TaskResource> {
         {
             let mut inner = lock(&self.inner);
             let dropped = inner.waiting.remove(id);
             let entry = inner.all.get_mut(id)?;
             match (dropped, entry.pid) {
                 (Some(_), _) => {
-                    entry.end(State::Interrupted, Some("stopped before it began".to_owned()));
+                    entry.end(TaskState::Interrupted, Some("stopped before it began".to_owned()));
                 }
                 // Once: asked again, it would end before the card's data are back.
-                (None, pid) if entry.task.state == State::Running => {
-                    entry.task.state = State::Stopping;
+                (None, pid) if entry.task.state == TaskState::Running => {
+                    entry.task.state = TaskState::Stopping;
                     pid.into_iter().for_each(child::interrupt);
                 }
                 _ => {}
@@ -191,7 +193,7 @@ impl Tasks {
     /// Stops all of them, and waits until their cards are as they were, `patience` at most.
     pub(crate) fn close(self: &Arc<Self>, patience: Duration) {
         self.closing.store(true, Ordering::Relaxed);
-        let open = |task: &Task| !task.state.has_ended();
+        let open = |task: &TaskResource| !task.state.has_ended();
         for task in self.list().iter().filter(|task| open(task)) {
             self.stop(&task.id);
         }
@@ -214,26 +216,26 @@ impl Tasks {
             let name = id.clone();
             let thread = std::thread::Builder::new().name("task".into());
             if let Err(error) = thread.spawn(move || tasks.run(&name, &ready)) {
-                self.ended(&id, State::Failed, Some(format!("no thread can be started: {error}")), None);
+                self.ended(&id, TaskState::Failed, Some(format!("no thread can be started: {error}")), None);
             }
         }
     }
 
     /// One from its start to its end.
-    fn run(self: &Arc<Self>, id: &str, ready: &Ready) {
+    fn run(self: &Arc<Self>, id: &str, ready: &ReadyTask) {
         let mut arguments: Vec<OsString> = vec![ready.request.verb.name.into()];
         arguments.extend(ready.arguments.iter().cloned());
         arguments.extend(["--json", "--events"].map(OsString::from));
         // The last look before the program's own: it may have waited for hours.
         if let Some(changed) = ready.changed() {
-            self.ended(id, State::Failed, Some(changed), None);
+            self.ended(id, TaskState::Failed, Some(changed), None);
             return self.start_what_can_be();
         }
-        let launch = Launch { program: &self.program, arguments, archive: self.archive.as_deref() };
+        let launch = ChildLaunch { program: &self.program, arguments, archive: self.archive.as_deref() };
         match launch.start() {
             Err(error) => {
                 let why = format!("{} cannot be started: {error}", self.program.display());
-                self.ended(id, State::Failed, Some(why), None);
+                self.ended(id, TaskState::Failed, Some(why), None);
             }
             Ok(running) => {
                 self.began(id, running.pid());
@@ -249,7 +251,7 @@ impl Tasks {
         let stopped = self.with(id, |entry| {
             entry.pid = Some(pid);
             entry.task.started_at = Some(now());
-            entry.task.state == State::Stopping
+            entry.task.state == TaskState::Stopping
         });
         // It was asked to stop before it had a process.
         if stopped == Some(true) {
@@ -276,7 +278,7 @@ impl Tasks {
         }
     }
 
-    fn ended(&self, id: &str, state: State, error: Option<String>, ended: Option<&Ended>) {
+    fn ended(&self, id: &str, state: TaskState, error: Option<String>, ended: Option<&ChildEnd>) {
         // Before the lock is taken: a long document takes its time.
         let verb = self.with(id, |entry| entry.task.verb.clone()).unwrap_or_default();
         let answered = ended.and_then(|ended| records::answer(&verb, &ended.document));
@@ -292,7 +294,7 @@ impl Tasks {
         self.hub.tell("devices", &serde_json::json!({}));
     }
 
-    fn with<T>(&self, id: &str, change: impl FnOnce(&mut Entry) -> T) -> Option<T> {
+    fn with<T>(&self, id: &str, change: impl FnOnce(&mut QueuedTask) -> T) -> Option<T> {
         lock(&self.inner).all.get_mut(id).map(change)
     }
 
@@ -305,29 +307,30 @@ impl Tasks {
 
     /// Keeps on disk what has not ended, for a server that comes after this one.
     pub(crate) fn remember(&self) {
-        let open: Vec<Task> = self.list().into_iter().filter(|task| !task.state.has_ended()).collect();
+        let open: Vec<TaskResource> =
+            self.list().into_iter().filter(|task| !task.state.has_ended()).collect();
         self.memory.keep(&open);
     }
 }
 
-impl Inner {
+impl QueueState {
     /// The next that can begin: the oldest whose device is free. It counts as running from here on.
-    fn next(&mut self, simulated_at_once: usize) -> Option<(String, Ready)> {
+    fn next(&mut self, simulated_at_once: usize) -> Option<(String, ReadyTask)> {
         let running: Vec<&str> = self
             .all
             .values()
-            .filter(|entry| matches!(entry.task.state, State::Running | State::Stopping))
+            .filter(|entry| matches!(entry.task.state, TaskState::Running | TaskState::Stopping))
             .map(|entry| entry.task.target.as_str())
             .collect();
         let simulated = |target: &str| target.starts_with("sim:");
         let room = running.iter().filter(|target| simulated(target)).count() < simulated_at_once;
-        let free = |task: &Task| match simulated(&task.target) {
+        let free = |task: &TaskResource| match simulated(&task.target) {
             true => room,
             false => !running.contains(&task.target.as_str()),
         };
-        let waits = |entry: &&Entry| entry.task.state == State::Queued && free(&entry.task);
+        let waits = |entry: &&QueuedTask| entry.task.state == TaskState::Queued && free(&entry.task);
         let id = self.all.values().find(waits)?.task.id.clone();
-        self.all.get_mut(&id)?.task.state = State::Running;
+        self.all.get_mut(&id)?.task.state = TaskState::Running;
         Some((id.clone(), self.waiting.remove(&id)?))
     }
 
@@ -341,7 +344,7 @@ impl Inner {
     }
 }
 
-impl Entry {
+impl QueuedTask {
     fn hear(&mut self, told: ProgressEvent) {
         let task = &mut self.task;
         match told {
@@ -352,13 +355,13 @@ impl Entry {
                 }
             }
             ProgressEvent::Stored { session } => task.session = Some(session),
-            ProgressEvent::Figure(figure) => push(&mut task.figures, figure),
+            ProgressEvent::ProgressFigure(figure) => push(&mut task.figures, figure),
             ProgressEvent::Finding(found) if task.findings.contains(&found) => {}
             ProgressEvent::Finding(found) => push(&mut task.findings, found),
             ProgressEvent::Note { text } => push(&mut task.notes, text),
             // Samples are taken in `told`, and the others never leave the child.
             ProgressEvent::Sample(_)
-            | ProgressEvent::Stage(_)
+            | ProgressEvent::PlanStage(_)
             | ProgressEvent::Phase { .. }
             | ProgressEvent::Bytes(_)
             | ProgressEvent::Wait(_) => {}
@@ -366,7 +369,7 @@ impl Entry {
     }
 
     /// What its document says, and the tone of its page.
-    fn result(&mut self, ended: &Ended, tone: Option<Tone>) {
+    fn result(&mut self, ended: &ChildEnd, tone: Option<NewsTone>) {
         let document = &ended.document;
         let text = |field: &str| document[field].as_str().map(str::to_owned);
         self.task.answer = text("answer");
@@ -374,7 +377,7 @@ impl Entry {
         self.task.tone = tone;
     }
 
-    fn end(&mut self, state: State, error: Option<String>) {
+    fn end(&mut self, state: TaskState, error: Option<String>) {
         self.pid = None;
         self.task.state = state;
         self.task.error = error;
@@ -383,13 +386,13 @@ impl Entry {
 }
 
 /// How a process ended, in the words of a task.
-fn came_to(ended: &Ended) -> (State, Option<String>) {
+fn came_to(ended: &ChildEnd) -> (TaskState, Option<String>) {
     let error = ended.document["error"].as_str().map(str::to_owned);
     match ended.status {
-        Some(status) if ExitStatus::from_code(status).is_some() => (State::Complete, error),
-        Some(130) => (State::Interrupted, error),
-        Some(status) => (State::Failed, error.or(Some(format!("it ended with exit status {status}")))),
-        None => (State::Interrupted, error.or(Some("its process was killed".to_owned()))),
+        Some(status) if ExitStatus::from_code(status).is_some() => (TaskState::Complete, error),
+        Some(130) => (TaskState::Interrupted, error),
+        Some(status) => (TaskState::Failed, error.or(Some(format!("it ended with exit status {status}")))),
+        None => (TaskState::Interrupted, error.or(Some("its process was killed".to_owned()))),
     }
 }
 
@@ -403,14 +406,14 @@ fn now() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-impl State {
+impl TaskState {
     /// Whether nothing more comes.
     pub fn has_ended(self) -> bool {
-        matches!(self, State::Complete | State::Failed | State::Interrupted)
+        matches!(self, TaskState::Complete | TaskState::Failed | TaskState::Interrupted)
     }
 }
 
-impl Ready {
+impl ReadyTask {
     /// Whether a card's data is saved and restored; a simulated one has none to lose.
     fn restores(&self) -> bool {
         self.request.verb.effect == Effect::Preserves && !self.request.target.starts_with("sim:")
@@ -435,12 +438,12 @@ mod tests {
 
     #[test]
     fn an_older_state_is_never_told_after_a_newer_one() {
-        let hub = Arc::new(Hub::new());
-        let tasks = Tasks::new(Arc::clone(&hub), PathBuf::new(), None, None);
-        let entry = Entry { task: Task::default(), track: Track::default(), pid: None };
+        let hub = Arc::new(EventLog::new());
+        let tasks = TaskQueue::new(Arc::clone(&hub), PathBuf::new(), None, None);
+        let entry = QueuedTask { task: TaskResource::default(), track: SampleHistory::default(), pid: None };
         lock(&tasks.inner).all.insert("one".to_owned(), entry);
         let mut listener = hub.subscribe(None).then;
-        let change = |entry: &mut Entry| entry.task.notes.push("changed".to_owned());
+        let change = |entry: &mut QueuedTask| entry.task.notes.push("changed".to_owned());
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
@@ -452,7 +455,7 @@ mod tests {
             }
         });
         let told = std::iter::from_fn(|| listener.try_recv().ok());
-        let notes = |event: crate::hub::Happened| {
+        let notes = |event: crate::hub::ServerEvent| {
             serde_json::from_str::<serde_json::Value>(&event.data).unwrap()["notes"].as_array().unwrap().len()
         };
         let told: Vec<usize> = told.map(notes).collect();

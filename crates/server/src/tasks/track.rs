@@ -10,12 +10,12 @@ const EVERY_S: f64 = 0.2;
 
 /// Moments over time.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Track {
+pub(super) struct SampleHistory {
     moments: Vec<ProgressSample>,
     every_s: f64,
 }
 
-impl Track {
+impl SampleHistory {
     /// Takes one, unless it comes too soon after the last.
     pub(super) fn push(&mut self, moment: &ProgressSample) {
         self.every_s = self.every_s.max(EVERY_S);
@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn a_day_of_moments_stays_small_and_spans_the_day() {
-        let mut track = Track::default();
+        let mut track = SampleHistory::default();
         for tick in 0..432_000_u32 {
             track.push(&ProgressSample { at: f64::from(tick) * 0.2, ..ProgressSample::default() });
         }

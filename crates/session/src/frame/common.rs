@@ -4,7 +4,7 @@
 
 use crate::arguments::duration;
 use crate::option_json;
-use crate::options::{ArchiveAt, Conditions, GivenConsent, WriteLimit};
+use crate::options::{ArchiveAt, ConditionOptions, GivenConsent, WriteLimit};
 use cardscope_model::shell::quoted;
 use cardscope_model::units::typed_size;
 use cardscope_simulator::target_spec;
@@ -14,13 +14,13 @@ use std::time::Duration;
 
 /// What every verb on a card is asked for.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
-pub struct Common {
+pub struct CommonOptions {
     /// Device, directory, file, or sim:NAME[?key=value&…]
     pub target: String,
     /// What the user states of card and rig.
     #[command(flatten)]
     #[serde(flatten)]
-    pub conditions: Conditions,
+    pub conditions: ConditionOptions,
     /// Seed for positions, order and data; the same seed repeats a run
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
@@ -36,7 +36,7 @@ pub struct Common {
 
 /// What a verb may spend.
 #[derive(Debug, Clone, Copy, Default, Args, Serialize, Deserialize)]
-pub struct Limits {
+pub struct SpendLimits {
     /// Time limit, restoring included, e.g. 90s, 3m, 1h; tests that did not fit are listed
     #[arg(long, value_name = "TIME", value_parser = duration)]
     #[serde(with = "option_json")]
@@ -47,14 +47,14 @@ pub struct Limits {
     pub writing: WriteLimit,
 }
 
-impl Limits {
+impl SpendLimits {
     /// Bytes that it may write, where the user says so.
     pub fn max_write(&self) -> Option<u64> {
         self.writing.max_write
     }
 }
 
-impl Common {
+impl CommonOptions {
     /// The options that ask for the same, with so many bytes that may be written, as a shell takes them, each behind a
     /// space.
     pub fn options(&self, max_write: Option<u64>) -> String {

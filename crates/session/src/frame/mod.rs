@@ -4,32 +4,32 @@
 mod common;
 
 pub use crate::error::{Failure, Result};
-pub use cardscope_model::report::{Body, Document, ExitStatus, Report};
+pub use cardscope_model::report::{ExitStatus, Report, ReportBody, ReportDocument};
 use cardscope_model::shell::quoted_path;
-pub use common::{Common, Limits};
+pub use common::{CommonOptions, SpendLimits};
 
 use crate::backups;
 use crate::card_state;
-use crate::consent::Narrowed;
-use crate::consent::{Consent, DataKeptOf};
+use crate::consent::ScopedConsent;
+use crate::consent::{AnnouncingConsent, ConsentSource};
 use crate::journals;
-use crate::opened::{Opened, TargetType};
-use crate::opening::{self, Resolved};
-use crate::recorder::{self, Recorder};
-use cardscope_engine::card::{Card, Stop};
+use crate::opened::{OpenTarget, TargetType};
+use crate::opening::{self, ResolvedTarget};
+use crate::recorder::{self, SessionRecorder};
+use cardscope_engine::card::{IoDriver, ProbeStop};
 use cardscope_engine::event::{Listener, NestedListener};
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::journal::Journal as _;
-use cardscope_engine::target::Region;
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::journal::JournalWriter as _;
+use cardscope_engine::target::TargetRegion;
 use cardscope_journal::Journal;
-use cardscope_journal::backup::{self, Backup};
-use cardscope_journal::returned::{self, Returned};
+use cardscope_journal::backup::{self, CardImage};
+use cardscope_journal::returned::{self, RestoreOutcome};
 use cardscope_model::caveat::{self, Caveat};
 use cardscope_model::condition::Condition;
-use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::progress::ProgressEvent;
 use cardscope_model::random;
-use cardscope_model::report::{Header, Moved, Next};
+use cardscope_model::report::{IoTotals, NextStep, ReportHeader};
 use cardscope_model::shell::quoted;
 use cardscope_model::suspect_reader::{self, SuspectReader};
 use cardscope_model::verify::SURE;
@@ -40,13 +40,13 @@ use std::path::Path;
 
 /// What a verb does to the card; it decides how the card is opened and who is asked before.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Needs {
+pub enum CardNeeds {
     /// It only reads.
     Read,
     /// It writes, and everything is put back after.
     WriteAndKeep,
     /// What stands on the card is lost, or only what stands in this region.
-    WriteAndLose(Option<Region>),
+    WriteAndLose(Option<TargetRegion>),
 }
 
 /// A verb: what it needs, and what it does with an open card.
@@ -54,14 +54,14 @@ pub trait Procedure {
     /// The verb, as the command line and the archive name it.
     const VERB: &'static str;
     /// What its document holds beside the header.
-    type Body: Body + Default + Serialize;
+    type Body: ReportBody + Default + Serialize;
 
     /// What it was asked for in common with all verbs.
-    fn common(&self) -> &Common;
+    fn common(&self) -> &CommonOptions;
 
     /// What it does to the card: it only reads, unless it says otherwise.
-    fn needs(&self) -> Needs {
-        Needs::Read
+    fn needs(&self) -> CardNeeds {
+        CardNeeds::Read
     }
 
     /// Refuses what goes against itself or against what the target is, before anything is opened.
@@ -81,36 +81,41 @@ pub trait Procedure {
     ///
     /// # Errors
     /// A refusal: it is not safe to test, or consent was not given. Nothing was written.
-    fn open(&self, target: Resolved, consent: &mut dyn Consent, interrupt: &Interrupt) -> Result<Opened> {
+    fn open(
+        &self,
+        target: ResolvedTarget,
+        consent: &mut dyn ConsentSource,
+        interrupt: &InterruptFlag,
+    ) -> Result<OpenTarget> {
         open(self, target, consent, interrupt)
     }
 
     /// Does its part and fills the document in place, so that what was measured survives any end. Until it calls
     /// `begin_row` nothing is written to the card, and an error is a refusal without a document.
-    fn run(&self, session: &mut Session<'_>, report: &mut Report<Self::Body>) -> Result<()>;
+    fn run(&self, session: &mut VerbSession<'_>, report: &mut Report<Self::Body>) -> Result<()>;
 }
 
 /// What a verb came to: always a document, and what ended it early.
 #[derive(Debug)]
-pub struct Outcome<D> {
+pub struct VerbOutcome<D> {
     /// The document, partial where `failure` is set.
     pub report: D,
     /// What ended it early.
     pub failure: Option<Failure>,
 }
 
-impl<D: Document> Outcome<D> {
+impl<D: ReportDocument> VerbOutcome<D> {
     /// A document that says what ended its verb early, if anything did.
     pub fn of(mut report: D, failure: Option<Failure>) -> Self {
         if let Some(failure) = &failure {
             report.ended_by(failure.to_string());
         }
-        Outcome { report, failure }
+        VerbOutcome { report, failure }
     }
 }
 
 /// A question that Ctrl-C left without an answer is no refusal. Any other failure has more to say than that.
-pub fn answered<T>(outcome: Result<T>, interrupt: &Interrupt) -> Result<T> {
+pub fn answered<T>(outcome: Result<T>, interrupt: &InterruptFlag) -> Result<T> {
     outcome.map_err(|failure| match failure {
         Failure::Refused(_) if interrupt.raised() => Failure::Interrupted,
         failure => failure,
@@ -123,12 +128,12 @@ pub fn answered<T>(outcome: Result<T>, interrupt: &Interrupt) -> Result<T> {
 /// A refusal: the request is wrong, the target is not safe to test, or consent was not given. Nothing was written.
 pub fn execute<P: Procedure>(
     procedure: &P,
-    consent: &mut dyn Consent,
-    interrupt: &Interrupt,
+    consent: &mut dyn ConsentSource,
+    interrupt: &InterruptFlag,
     events: &mut dyn Listener,
-) -> Result<Outcome<Report<P::Body>>> {
+) -> Result<VerbOutcome<Report<P::Body>>> {
     let common = procedure.common();
-    let target = Resolved::of(&common.target).with_object(common.consent.object.as_deref());
+    let target = ResolvedTarget::of(&common.target).with_object(common.consent.object.as_deref());
     let begun = target.target_type().and_then(|found| procedure.check(found)).and_then(|()| {
         let stated = procedure.stated()?;
         let mut opened = procedure.open(target, consent, interrupt)?;
@@ -145,15 +150,17 @@ pub fn execute<P: Procedure>(
 /// A refusal: it is not safe to test, or consent was not given. Nothing was written.
 pub fn open<P: Procedure + ?Sized>(
     procedure: &P,
-    target: Resolved,
-    consent: &mut dyn Consent,
-    interrupt: &Interrupt,
-) -> Result<Opened> {
+    target: ResolvedTarget,
+    consent: &mut dyn ConsentSource,
+    interrupt: &InterruptFlag,
+) -> Result<OpenTarget> {
     match procedure.needs() {
-        Needs::Read => opening::open_resolved(target, false, &mut DataKeptOf(consent), interrupt),
-        Needs::WriteAndKeep => opening::open_resolved(target, true, &mut DataKeptOf(consent), interrupt),
-        Needs::WriteAndLose(region) => {
-            opening::open_resolved(target, true, &mut Narrowed::to(region, consent), interrupt)
+        CardNeeds::Read => opening::open_resolved(target, false, &mut AnnouncingConsent(consent), interrupt),
+        CardNeeds::WriteAndKeep => {
+            opening::open_resolved(target, true, &mut AnnouncingConsent(consent), interrupt)
+        }
+        CardNeeds::WriteAndLose(region) => {
+            opening::open_resolved(target, true, &mut ScopedConsent::to(region, consent), interrupt)
         }
     }
 }
@@ -161,19 +168,19 @@ pub fn open<P: Procedure + ?Sized>(
 /// The same on a card that is open already, for a verb of which it is a part.
 pub fn perform<P: Procedure>(
     procedure: &P,
-    opened: &mut Opened,
-    interrupt: &Interrupt,
+    opened: &mut OpenTarget,
+    interrupt: &InterruptFlag,
     events: &mut dyn Listener,
-) -> Result<Outcome<Report<P::Body>>> {
+) -> Result<VerbOutcome<Report<P::Body>>> {
     let common = procedure.common();
     let seed = common.seed.unwrap_or_else(fresh_seed);
     let mut report =
         Report { header: opened.header(&common.target, seed), body: <P::Body as Default>::default() };
-    let Moved { counts, io_errors, .. } = std::mem::take(&mut opened.reader_ios);
+    let IoTotals { counts, io_errors, .. } = std::mem::take(&mut opened.reader_ios);
     if let Some(moved) = report.body.moved() {
         moved.add_failed(counts, &io_errors);
     }
-    let mut session = Session {
+    let mut session = VerbSession {
         opened,
         interrupt,
         events,
@@ -197,7 +204,7 @@ pub fn perform<P: Procedure>(
     if ended.is_ok() && !session.recorded {
         ended = session.begin_row(&mut report);
     }
-    let mut nothing = Moved::default();
+    let mut nothing = IoTotals::default();
     let moved = report.body.moved().unwrap_or(&mut nothing);
     // What was overwritten goes back whatever it ended with, a refusal included.
     let failure = session.settle(moved, &mut report.header.findings, ended.err());
@@ -215,15 +222,16 @@ pub fn perform<P: Procedure>(
 }
 
 /// A test that its reader ended has a document like any other, which says so.
-fn blame_reader<B: Body>(report: &mut Report<B>, reader: SuspectReader) {
+fn blame_reader<B: ReportBody>(report: &mut Report<B>, reader: SuspectReader) {
     report.body.reader_is_suspect();
     if let Some(moved) = report.body.moved() {
         moved.data_kept |= moved.bytes_written == 0;
     }
     let text = "The reader, or the card, gave different data for the same place.";
-    let finding = Finding::new(suspect_reader::CLAIM, Weight::Hint, SURE, text).because("reads", &reader);
+    let finding =
+        Finding::new(suspect_reader::CLAIM, FindingWeight::Hint, SURE, text).because("reads", &reader);
     report.header.findings.push(finding.advise("Try another reader."));
-    report.header.next = vec![Next { what: "try another reader".to_owned(), command: None }];
+    report.header.next = vec![NextStep { what: "try another reader".to_owned(), command: None }];
     report.header.suspect_reader = Some(reader);
 }
 
@@ -231,32 +239,32 @@ fn blame_reader<B: Body>(report: &mut Report<B>, reader: SuspectReader) {
 pub const NOT_RESTORED: &str = "its data is not fully restored";
 
 /// After an I/O failure nobody reads that a card passed: its evidence ended there, or its data is not restored.
-pub fn keep_no_clean_verdict<B: Body>(report: &mut Report<B>, failure: Option<&Failure>) {
+pub fn keep_no_clean_verdict<B: ReportBody>(report: &mut Report<B>, failure: Option<&Failure>) {
     if matches!(failure, Some(Failure::Io(_))) {
         report.withdraw_verdict("an error ended the test");
     }
 }
 
 /// One use of a verb on an open card: everything that the verb needs, and what the frame owes at its end.
-pub struct Session<'a> {
-    pub opened: &'a mut Opened,
-    pub interrupt: &'a Interrupt,
+pub struct VerbSession<'a> {
+    pub opened: &'a mut OpenTarget,
+    pub interrupt: &'a InterruptFlag,
     pub events: &'a mut dyn Listener,
-    pub common: &'a Common,
+    pub common: &'a CommonOptions,
     verb: &'static str,
     pub journal: Option<Journal>,
     is_back: bool,
     /// The image that is put back at the end; none where nothing was written to the card after all.
-    pub backup: Option<Backup>,
+    pub backup: Option<CardImage>,
     /// True where another card was found in the slot: nothing is put back onto it.
     pub another_card: bool,
     /// True from the moment at which whatever ends the verb ends in the document.
     recorded: bool,
     /// The row; a verb that stores the document from elsewhere while it goes on takes it, and gives it back.
-    pub recorder: Option<Recorder>,
+    pub recorder: Option<SessionRecorder>,
 }
 
-impl Session<'_> {
+impl VerbSession<'_> {
     /// Bytes of the open target.
     pub fn bytes(&self) -> u64 {
         self.opened.target.info().bytes
@@ -268,7 +276,7 @@ impl Session<'_> {
     }
 
     /// Runs another verb as a part of this one, on the card that is open; it has its own row in the archive.
-    pub fn part<P: Procedure>(&mut self, procedure: &P) -> Result<Outcome<Report<P::Body>>> {
+    pub fn part<P: Procedure>(&mut self, procedure: &P) -> Result<VerbOutcome<Report<P::Body>>> {
         procedure.check(self.opened.target_type())?;
         perform(procedure, self.opened, self.interrupt, &mut NestedListener::new(self.events))
     }
@@ -297,7 +305,7 @@ impl Session<'_> {
         &mut self,
         file: Option<&Path>,
         overwritten: Option<(u64, u64)>,
-        moved: &mut Moved,
+        moved: &mut IoTotals,
     ) -> Result<()> {
         let Some(file) = file else { return Ok(()) };
         let mut backup = backups::take(file, self.opened, moved, self.interrupt, self.events)?;
@@ -316,12 +324,12 @@ impl Session<'_> {
     /// The same for a verb that has more to say of its start.
     pub fn record(
         &mut self,
-        header: &mut Header,
+        header: &mut ReportHeader,
         more: impl FnOnce(SessionStart) -> SessionStart,
     ) -> Result<()> {
         let identity = self.opened.identity.as_ref();
         let start = recorder::start(self.verb, &header.target, header.seed, &self.opened.condition, identity);
-        let recorder = Recorder::of(self.common.archive.named(), &more(start))?;
+        let recorder = SessionRecorder::of(self.common.archive.named(), &more(start))?;
         self.events.event(&ProgressEvent::Stored { session: recorder.name() });
         header.session = Some(recorder.name());
         (self.recorder, self.recorded) = (Some(recorder), true);
@@ -340,13 +348,13 @@ impl Session<'_> {
     ///
     /// # Errors
     /// What ended the probe, or no memory for its I/Os.
-    pub fn drive<R, E: From<Stop>>(
+    pub fn drive<R, E: From<ProbeStop>>(
         &mut self,
         (block, depth): (u32, u32),
-        moved: &mut Moved,
-        probe: impl FnOnce(&mut Card<'_>, Option<&mut Journal>, &mut dyn Listener) -> Result<R, E>,
+        moved: &mut IoTotals,
+        probe: impl FnOnce(&mut IoDriver<'_>, Option<&mut Journal>, &mut dyn Listener) -> Result<R, E>,
     ) -> Result<R, E> {
-        let mut card = Card::new(self.opened.target.as_mut(), self.interrupt, block, depth)?;
+        let mut card = IoDriver::new(self.opened.target.as_mut(), self.interrupt, block, depth)?;
         let began = card.seconds();
         let ended = probe(&mut card, self.journal.as_mut(), self.events);
         count(moved, &mut card, began);
@@ -357,13 +365,13 @@ impl Session<'_> {
     /// saved and overwritten is preserved; `usable` is what is left of a fake.
     pub(crate) fn put_back(
         &mut self,
-        stop: Option<&Stop>,
+        stop: Option<&ProbeStop>,
         usable: Option<u64>,
-        moved: &mut Moved,
-    ) -> Option<Returned> {
+        moved: &mut IoTotals,
+    ) -> Option<RestoreOutcome> {
         let journal = self.journal.as_mut()?;
         self.is_back = true;
-        let returned = Returned::after(stop, self.opened.target.as_mut(), journal, self.events);
+        let returned = RestoreOutcome::after(stop, self.opened.target.as_mut(), journal, self.events);
         moved.bytes_written += returned.tally.written;
         moved.bytes_restored += returned.tally.restored;
         moved.bytes_read += returned.tally.read;
@@ -377,10 +385,10 @@ impl Session<'_> {
     /// the probe.
     pub fn put_back_after(
         &mut self,
-        stop: Option<Stop>,
+        stop: Option<ProbeStop>,
         usable: Option<u64>,
-        moved: &mut Moved,
-    ) -> (Option<Returned>, Result<()>) {
+        moved: &mut IoTotals,
+    ) -> (Option<RestoreOutcome>, Result<()>) {
         let mut returned = self.put_back(stop.as_ref(), usable, moved);
         let not_back = returned.as_mut().and_then(|returned| returned.failure.take());
         let failure = not_back.map(Failure::from).or(stop.map(Failure::from));
@@ -391,7 +399,7 @@ impl Session<'_> {
     /// stays, and is named.
     pub(crate) fn settle(
         &mut self,
-        moved: &mut Moved,
+        moved: &mut IoTotals,
         findings: &mut Vec<Finding>,
         failure: Option<Failure>,
     ) -> Option<Failure> {
@@ -410,7 +418,7 @@ impl Session<'_> {
     }
 
     /// Puts the image back, whatever ended the verb; but not onto a card that is another one.
-    fn put_image_back<B: Body>(
+    fn put_image_back<B: ReportBody>(
         &mut self,
         report: &mut Report<B>,
         failure: Option<Failure>,
@@ -430,7 +438,7 @@ impl Session<'_> {
                     moved.restored(backup::list_changed(&path, &report.header.target, &back));
                     moved.add_failed(back.counts, &back.io_errors);
                 }
-                let mut restoring = Moved::default();
+                let mut restoring = IoTotals::default();
                 restoring.add_failed(back.counts, &back.io_errors);
                 let failed = io_errors::finding(&restoring, self.card_bytes(), "while its data was restored");
                 let not_back = backup::finding(&back);
@@ -457,30 +465,32 @@ impl Session<'_> {
     }
 
     /// Notes what ended it early, and stores the last document. Also a document that could not be kept says so.
-    fn close<B: Body + Serialize>(
+    fn close<B: ReportBody + Serialize>(
         &mut self,
         mut report: Report<B>,
         failure: Option<Failure>,
-    ) -> Outcome<Report<B>> {
+    ) -> VerbOutcome<Report<B>> {
         report.header.error = failure.as_ref().map(ToString::to_string);
         let not_stored = self.recorder.take().and_then(|row| row.finish(&report, failure.as_ref()).err());
-        Outcome::of(report, failure.or(not_stored))
+        VerbOutcome::of(report, failure.or(not_stored))
     }
 
     /// What the target itself has to say of how its I/O went.
-    pub fn hear_target(&self, header: &mut Header) {
+    pub fn hear_target(&self, header: &mut ReportHeader) {
         header.io_path = self.opened.target.info().io_path.to_owned();
         caveat::add(&mut header.caveats, self.opened.target.caveats());
     }
 }
 
 /// A journal as a probe knows it.
-pub fn as_probes_know(journal: Option<&mut Journal>) -> Option<&mut dyn cardscope_engine::journal::Journal> {
+pub fn as_probes_know(
+    journal: Option<&mut Journal>,
+) -> Option<&mut dyn cardscope_engine::journal::JournalWriter> {
     journal.map(|journal| journal as _)
 }
 
 /// Adds what was moved since the card's clock stood at `began`, and the I/Os that failed.
-pub fn count(moved: &mut Moved, card: &mut Card<'_>, began: f64) {
+pub fn count(moved: &mut IoTotals, card: &mut IoDriver<'_>, began: f64) {
     let tally = card.tally();
     moved.bytes_written += tally.written;
     moved.bytes_restored += tally.restored;
@@ -490,13 +500,13 @@ pub fn count(moved: &mut Moved, card: &mut Card<'_>, began: f64) {
 }
 
 /// Restoring from the journals that wait comes before anything else.
-fn waiting(journals: &[String]) -> impl Iterator<Item = Next> {
+fn waiting(journals: &[String]) -> impl Iterator<Item = NextStep> {
     journals.iter().map(|journal| restore("restore the card's data", &quoted(journal)))
 }
 
 /// From a file, as a shell takes it: a journal, or an image and the card that it goes back onto.
-fn restore(what: &str, from: &str) -> Next {
-    Next { what: what.to_owned(), command: Some(format!("cardscope restore {from}")) }
+fn restore(what: &str, from: &str) -> NextStep {
+    NextStep { what: what.to_owned(), command: Some(format!("cardscope restore {from}")) }
 }
 
 /// Where the card's data is that was not put back.

@@ -9,15 +9,15 @@
 mod waiting_tests;
 mod whose;
 
-pub use whose::{Medium, Whose, by_content};
+pub use whose::{JournalOwner, TargetMedium, by_content};
 
 use crate::card_key;
 use crate::error::{Failure, Result};
-use crate::opened::Opened;
+use crate::opened::OpenTarget;
 use cardscope_device::filesystem;
-use cardscope_engine::cause::Cause;
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_journal::{About, Journal, Unusable, folder, witness};
+use cardscope_engine::cause::ErrorCause;
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_journal::{Journal, JournalFacts, UnusableJournal, folder, witness};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::shell::{quoted, quoted_path};
 use std::path::{Path, PathBuf};
@@ -27,11 +27,11 @@ use whose::whose;
 ///
 /// # Errors
 /// A refusal: there is no place for it, it would lie on the card itself, or the disk has not that room and 5 % more.
-pub fn create(target: &str, opened: &mut Opened, room: u64) -> Result<Journal> {
+pub fn create(target: &str, opened: &mut OpenTarget, room: u64) -> Result<Journal> {
     let card = opened.leads_to();
     let folder = folder::ready(target, &|path: &Path| filesystem::lies_on(path, &card), room)?;
-    let medium = Medium::of(opened);
-    let about = About {
+    let medium = TargetMedium::of(opened);
+    let about = JournalFacts {
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         target: target.to_owned(),
         card: medium
@@ -46,7 +46,7 @@ pub fn create(target: &str, opened: &mut Opened, room: u64) -> Result<Journal> {
         notes_putting_back: true,
         began: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         witnesses: witness::look(opened.target.as_mut()),
-        ..About::default()
+        ..JournalFacts::default()
     };
     Ok(Journal::create(folder, about)?)
 }
@@ -68,7 +68,7 @@ pub(crate) fn naming(failure: Failure, journal: Option<&str>) -> Failure {
 ///
 /// # Errors
 /// A refusal that names the journal; the card is gone; the user stops it.
-pub(crate) fn none_waits(target: &str, opened: &mut Opened, interrupt: &Interrupt) -> Result<()> {
+pub(crate) fn none_waits(target: &str, opened: &mut OpenTarget, interrupt: &InterruptFlag) -> Result<()> {
     // Without a folder there are no journals.
     if folder::folder().is_err() {
         return Ok(());
@@ -76,22 +76,27 @@ pub(crate) fn none_waits(target: &str, opened: &mut Opened, interrupt: &Interrup
     against(&folder::waiting()?, target, opened, interrupt)
 }
 
-fn against(files: &[PathBuf], target: &str, opened: &mut Opened, interrupt: &Interrupt) -> Result<()> {
-    let medium = Medium::of(opened);
+fn against(
+    files: &[PathBuf],
+    target: &str,
+    opened: &mut OpenTarget,
+    interrupt: &InterruptFlag,
+) -> Result<()> {
+    let medium = TargetMedium::of(opened);
     for file in files {
         let mut journal = match Journal::open(file) {
             Ok(journal) => journal,
-            Err(Unusable::Running(_)) => continue,
-            Err(Unusable::Unknown(_)) if !file.exists() => continue,
-            Err(Unusable::Unknown(why)) => return Err(unknown(target, file, why)),
+            Err(UnusableJournal::Running(_)) => continue,
+            Err(UnusableJournal::Unknown(_)) if !file.exists() => continue,
+            Err(UnusableJournal::Unknown(why)) => return Err(unknown(target, file, why)),
         };
         if journal.restored() || journal.overwrote_nothing() {
             continue;
         }
         match whose(&mut journal, &medium, opened, interrupt)? {
-            Whose::Its(_) => return Err(its(target, file, &journal.about().began)),
-            Whose::Unsure(why) => return Err(unsure(target, file, &why)),
-            Whose::Another(why) => opened.caveats.push(another(file, &why)),
+            JournalOwner::Its(_) => return Err(its(target, file, &journal.about().began)),
+            JournalOwner::Unsure(why) => return Err(unsure(target, file, &why)),
+            JournalOwner::Another(why) => opened.caveats.push(another(file, &why)),
         }
     }
     Ok(())
@@ -113,7 +118,7 @@ fn unsure(target: &str, file: &Path, why: &str) -> Failure {
     ))
 }
 
-fn unknown(target: &str, file: &Path, why: Cause) -> Failure {
+fn unknown(target: &str, file: &Path, why: ErrorCause) -> Failure {
     let words = format!(
         "{why}. It may belong to this card, so nothing was written to {target}; if it does not, move the \
          file {} to another folder",

@@ -3,11 +3,11 @@
 use super::against;
 use crate::error::Result;
 use crate::testing::opened;
-use cardscope_engine::content::{Content, fill};
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::journal::{Journal as _, Restoring};
-use cardscope_files::Folder;
-use cardscope_journal::{About, Journal, witness};
+use cardscope_engine::content::{IoContent, fill};
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::journal::{JournalWriter as _, RestoreProgress};
+use cardscope_files::ResolvedFolder;
+use cardscope_journal::{Journal, JournalFacts, witness};
 use std::path::PathBuf;
 use tempfile::TempDir;
 
@@ -18,7 +18,7 @@ const BLOCK: usize = 4096;
 const RANGES: usize = 8;
 
 /// A card that was killed in the middle of a test, and the journal that the test left.
-struct Killed {
+struct KilledTest {
     dir: TempDir,
     before: Vec<u8>,
     after: Vec<u8>,
@@ -27,11 +27,11 @@ struct Killed {
 
 fn data(seed: u64) -> Vec<u8> {
     let mut bytes = vec![0; BYTES];
-    fill(Content::Stream { seed }, 0, &mut bytes);
+    fill(IoContent::Stream { seed }, 0, &mut bytes);
     bytes
 }
 
-impl Killed {
+impl KilledTest {
     /// A card with this content, after so many batches; the last one was not written.
     fn new(before: Vec<u8>, batches: usize) -> Self {
         Self::with(before, batches, |_| ())
@@ -42,15 +42,15 @@ impl Killed {
         let card = dir.path().join("killed.img");
         std::fs::write(&card, &before).unwrap();
         let mut target = opened(card.to_str().unwrap());
-        let about = About {
+        let about = JournalFacts {
             target: "/dev/sdz".into(),
             announced_bytes: BYTES as u64,
             start_bytes: Some(0),
             notes_putting_back: true,
             witnesses: witness::look(target.target.as_mut()),
-            ..About::default()
+            ..JournalFacts::default()
         };
-        let mut journal = Journal::create(Folder::open(dir.path()).unwrap(), about).unwrap();
+        let mut journal = Journal::create(ResolvedFolder::open(dir.path()).unwrap(), about).unwrap();
         journal.wrote_with(77).unwrap();
         let mut after = before.clone();
         for batch in 0..batches {
@@ -61,12 +61,12 @@ impl Killed {
             }
             journal.commit().unwrap();
             for at in places.filter(|_| batch + 1 < batches) {
-                let stamp = Content::Stamp { salt: 77, generation: batch as u32 };
+                let stamp = IoContent::Stamp { salt: 77, generation: batch as u32 };
                 fill(stamp, at as u64, &mut after[at..at + BLOCK]);
             }
         }
         then(&mut journal);
-        Killed { journal: journal.path().to_owned(), dir, before, after }
+        KilledTest { journal: journal.path().to_owned(), dir, before, after }
     }
 
     /// What becomes of a card with this content that is to be written to: the note, or the refusal.
@@ -81,7 +81,7 @@ impl Killed {
     fn opening_target(&self, target: &str) -> Result<String> {
         let mut card = opened(target);
         let noted = card.caveats.len();
-        against(std::slice::from_ref(&self.journal), target, &mut card, &Interrupt::default())?;
+        against(std::slice::from_ref(&self.journal), target, &mut card, &InterruptFlag::default())?;
         Ok(card.caveats[noted..].iter().map(ToString::to_string).collect())
     }
 
@@ -104,11 +104,11 @@ impl Killed {
 
 #[test]
 fn its_own_card_is_refused_under_any_name_and_another_one_is_tested() {
-    let killed = Killed::new(data(1), 6);
+    let killed = KilledTest::new(data(1), 6);
     killed.refuses(&killed.after, "a test of this card");
     killed.tests(&data(2));
     killed.tests(&vec![0; BYTES]);
-    let empty = Killed::new(vec![0xff; BYTES], 6);
+    let empty = KilledTest::new(vec![0xff; BYTES], 6);
     empty.refuses(&empty.after, "a test of this card");
     empty.tests(&data(2));
 }
@@ -116,28 +116,29 @@ fn its_own_card_is_refused_under_any_name_and_another_one_is_tested() {
 #[test]
 fn a_copy_of_the_card_or_an_empty_one_is_tested_once_the_card_itself_must_have_stamps() {
     for before in [data(1), vec![0; BYTES]] {
-        let killed = Killed::new(before, 12);
+        let killed = KilledTest::new(before, 12);
         killed.tests(&killed.before);
-        let early = Killed::new(killed.before.clone(), 1);
+        let early = KilledTest::new(killed.before.clone(), 1);
         assert!(early.opening(&early.before).is_err(), "the run may have been killed before it wrote");
-        let late = Killed::with(killed.before.clone(), 12, |journal| journal.restoring(Restoring::Begun));
+        let late =
+            KilledTest::with(killed.before.clone(), 12, |journal| journal.restoring(RestoreProgress::Begun));
         assert!(late.opening(&late.before).is_err(), "or when almost all was back");
     }
 }
 
 #[test]
 fn a_card_that_was_put_back_in_part_or_used_since_is_refused() {
-    let killed = Killed::with(data(1), 6, |journal| journal.restoring(Restoring::Begun));
+    let killed = KilledTest::with(data(1), 6, |journal| journal.restoring(RestoreProgress::Begun));
     let half = [&killed.before[..BYTES / 2], &killed.after[BYTES / 2..]].concat();
     killed.refuses(&half, "a test of this card");
-    let killed = Killed::new(data(1), 6);
+    let killed = KilledTest::new(data(1), 6);
     let used = [&data(3)[..BYTES / 2], &killed.after[BYTES / 2..]].concat();
     killed.refuses(&used, "may belong to this card");
 }
 
 #[test]
 fn a_card_of_which_nothing_can_be_read_is_not_written_to() {
-    let killed = Killed::new(data(1), 6);
+    let killed = KilledTest::new(data(1), 6);
     for bytes in [BYTES, 2 * BYTES] {
         let card = format!("sim:constant?announced_bytes={bytes}&faults.read_error_p=1");
         let refusal = killed.opening_target(&card).unwrap_err().to_string();
@@ -147,7 +148,7 @@ fn a_card_of_which_nothing_can_be_read_is_not_written_to() {
 
 #[test]
 fn a_reader_that_announces_less_does_not_hide_a_card() {
-    let killed = Killed::new(data(1), 6);
+    let killed = KilledTest::new(data(1), 6);
     killed.refuses(&killed.after[..BYTES - (1 << 20)], "may belong to this card");
     killed.tests(&data(2)[..BYTES - (1 << 20)]);
     killed.tests(&vec![0; BYTES / 2]);
@@ -155,7 +156,7 @@ fn a_reader_that_announces_less_does_not_hide_a_card() {
 
 #[test]
 fn a_journal_that_cannot_be_understood_is_a_doubt_for_every_card() {
-    let killed = Killed::new(data(1), 6);
+    let killed = KilledTest::new(data(1), 6);
     std::fs::write(&killed.journal, "cardscope journal 9\nwhatever comes").unwrap();
     let refusal = killed.opening(&data(2)).unwrap_err().to_string();
     for word in ["version 9", "nothing was written", "another folder", killed.journal.to_str().unwrap()] {
@@ -174,11 +175,11 @@ fn a_journal_that_cannot_be_understood_is_a_doubt_for_every_card() {
 
 #[test]
 fn a_file_is_not_known_by_the_disk_that_it_lies_on() {
-    let killed = Killed::new(data(1), 6);
+    let killed = KilledTest::new(data(1), 6);
     let card = killed.dir.path().join("card.img");
     std::fs::write(&card, &killed.after).unwrap();
     let mut target = opened(card.to_str().unwrap());
     target.identity = Some(cardscope_simulator::identity(&cardscope_simulator::random::card(1)).unwrap());
     assert!(crate::card_key::card_key(&target).is_some());
-    assert_eq!(crate::journals::Medium::of(&target).key, None);
+    assert_eq!(crate::journals::TargetMedium::of(&target).key, None);
 }

@@ -6,15 +6,15 @@
 
 use crate::card_key::card_key;
 use crate::error::Result;
-use crate::opened::Opened;
+use crate::opened::OpenTarget;
 use cardscope_device::block::BlockDevice;
-use cardscope_device::system::System;
-use cardscope_engine::card::Card;
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_journal::survey::{Extent, Survey, survey};
-use cardscope_journal::{About, Journal};
+use cardscope_device::system::SystemRoots;
+use cardscope_engine::card::IoDriver;
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_journal::survey::{CardSurvey, SurveyExtent, survey};
+use cardscope_journal::{Journal, JournalFacts};
 use cardscope_model::restore::RecognisedBy;
-use cardscope_model::units::Size;
+use cardscope_model::units::DecimalSize;
 
 /// More than one sector in so many that holds neither what was saved nor a stamp is a doubt. Some always may: a bad card
 /// changes what it is given, and somebody may have used it.
@@ -32,7 +32,7 @@ const PLACES: usize = 128;
 
 /// The answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Whose {
+pub enum JournalOwner {
     /// This card's.
     Its(RecognisedBy),
     /// Another card's, and why.
@@ -43,7 +43,7 @@ pub enum Whose {
 
 /// The medium under a target, and which part of it the target is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Medium {
+pub struct TargetMedium {
     /// By what it is known, where it says so itself. A file is not the disk that it lies on.
     pub(crate) key: Option<String>,
     /// First byte of a partition on its disk, else 0.
@@ -52,11 +52,11 @@ pub struct Medium {
     pub bytes: u64,
 }
 
-impl Medium {
-    pub fn of(opened: &Opened) -> Medium {
+impl TargetMedium {
+    pub fn of(opened: &OpenTarget) -> TargetMedium {
         let device = opened.device().is_some();
-        let start = || BlockDevice::find(&System::host(), &opened.leads_to())?.start();
-        Medium {
+        let start = || BlockDevice::find(&SystemRoots::host(), &opened.leads_to())?.start();
+        TargetMedium {
             key: if device || opened.is_simulated() { card_key(opened) } else { None },
             start: device.then(start).flatten().unwrap_or(0),
             bytes: opened.target.info().bytes,
@@ -64,23 +64,23 @@ impl Medium {
     }
 
     /// What the registers say: `None` where one side has none.
-    pub fn named(&self, about: &About) -> Option<bool> {
+    pub fn named(&self, about: &JournalFacts) -> Option<bool> {
         Some(about.card_key.as_ref()? == self.key.as_ref()?)
     }
 
     /// Whether the target is the same part of its medium, as far as the journal says which part that was.
-    pub fn same_part(&self, about: &About) -> bool {
+    pub fn same_part(&self, about: &JournalFacts) -> bool {
         self.bytes == about.announced_bytes && about.start_bytes.is_none_or(|start| start == self.start)
     }
 
     /// Whether the journal's target and this one have bytes in common, on one medium.
-    fn meets(&self, about: &About) -> bool {
+    fn meets(&self, about: &JournalFacts) -> bool {
         let start = about.start_bytes.unwrap_or(self.start);
         start < self.start + self.bytes && self.start < start + about.announced_bytes
     }
 
     /// What is added to the journal's addresses to get this target's.
-    fn shift(&self, about: &About) -> i64 {
+    fn shift(&self, about: &JournalFacts) -> i64 {
         about.start_bytes.map_or(0, |start| start.cast_signed() - self.start.cast_signed())
     }
 }
@@ -91,35 +91,35 @@ impl Medium {
 /// If the card is gone or the user stops it.
 pub(super) fn whose(
     journal: &mut Journal,
-    medium: &Medium,
-    opened: &mut Opened,
-    interrupt: &Interrupt,
-) -> Result<Whose> {
+    medium: &TargetMedium,
+    opened: &mut OpenTarget,
+    interrupt: &InterruptFlag,
+) -> Result<JournalOwner> {
     let about = journal.about();
     match medium.named(about) {
-        Some(false) => return Ok(Whose::Another("the card has another identity".to_owned())),
+        Some(false) => return Ok(JournalOwner::Another("the card has another identity".to_owned())),
         _ if !medium.meets(about) => {
-            return Ok(Whose::Another("it is from another part of a card".to_owned()));
+            return Ok(JournalOwner::Another("it is from another part of a card".to_owned()));
         }
-        Some(true) => return Ok(Whose::Its(RecognisedBy::Identity)),
+        Some(true) => return Ok(JournalOwner::Its(RecognisedBy::Identity)),
         None => {}
     }
     let (shift, same_part, was) = (medium.shift(about), medium.same_part(about), about.announced_bytes);
-    let mut card = Card::new(opened.target.as_mut(), interrupt, 4096, 1)?;
-    let (survey, _) = survey(&mut card, journal, Extent::Sample(PLACES), shift)?;
+    let mut card = IoDriver::new(opened.target.as_mut(), interrupt, 4096, 1)?;
+    let (survey, _) = survey(&mut card, journal, SurveyExtent::Sample(PLACES), shift)?;
     let content = by_content(&survey, journal.put_back_begun());
     if same_part {
         return Ok(content);
     }
-    let size = Size(was);
+    let size = DecimalSize(was);
     Ok(match content {
         // A reader may announce less than a card has, and a partition is a part of its disk.
-        Whose::Its(_) => Whose::Unsure(format!(
+        JournalOwner::Its(_) => JournalOwner::Unsure(format!(
             "it has the test data, but the journal is for a card of \
             {size}"
         )),
-        Whose::Unsure(_) if survey.read > 0 && survey.same + survey.ours == 0 => {
-            Whose::Another(format!("the journal is for a card of {size}"))
+        JournalOwner::Unsure(_) if survey.read > 0 && survey.same + survey.ours == 0 => {
+            JournalOwner::Another(format!("the journal is for a card of {size}"))
         }
         other => other,
     })
@@ -127,32 +127,32 @@ pub(super) fn whose(
 
 /// What the content alone says. `begun` tells whether putting back had begun: until then a test leaves its stamps;
 /// `None` where the journal does not say, as those of earlier versions.
-pub fn by_content(survey: &Survey, begun: Option<bool>) -> Whose {
-    let Survey { same, ours, foreign, read, unstamped, untouched, .. } = *survey;
+pub fn by_content(survey: &CardSurvey, begun: Option<bool>) -> JournalOwner {
+    let CardSurvey { same, ours, foreign, read, unstamped, untouched, .. } = *survey;
     let telling = same + ours + foreign;
     let neither = format!("{foreign} of {telling} sectors hold neither saved data nor test data");
     if read == 0 {
-        return Whose::Unsure("none of its sectors could be read".to_owned());
+        return JournalOwner::Unsure("none of its sectors could be read".to_owned());
     }
     if ours == 0 && begun == Some(false) && unstamped >= ENOUGH {
-        return Whose::Another(format!("{unstamped} overwritten sectors do not hold test data"));
+        return JournalOwner::Another(format!("{unstamped} overwritten sectors do not hold test data"));
     }
     if ours == 0 && foreign >= ENOUGH && same * ALIKE <= foreign {
-        return Whose::Another(neither);
+        return JournalOwner::Another(neither);
     }
     if telling == 0 {
-        return Whose::Unsure("all its sectors are empty".to_owned());
+        return JournalOwner::Unsure("all its sectors are empty".to_owned());
     }
     // The same seed gives the same stamps on every card; what no test touched tells them from each other.
     if untouched.0 == 0 && untouched.1 >= ENOUGH / 2 {
-        return Whose::Unsure(format!("{} untouched sectors have changed", untouched.1));
+        return JournalOwner::Unsure(format!("{} untouched sectors have changed", untouched.1));
     }
     if ours == 0 && begun != Some(true) {
-        return Whose::Unsure("it holds no test data, like a copy of the card".to_owned());
+        return JournalOwner::Unsure("it holds no test data, like a copy of the card".to_owned());
     }
     match foreign * ONE_IN <= telling {
-        true => Whose::Its(RecognisedBy::Content),
-        false => Whose::Unsure(neither),
+        true => JournalOwner::Its(RecognisedBy::Content),
+        false => JournalOwner::Unsure(neither),
     }
 }
 
@@ -161,20 +161,20 @@ mod tests {
     use super::*;
 
     /// What was read of a card: sectors as they were, with stamps, with something else; the rest is empty.
-    fn seen(same: u64, ours: u64, foreign: u64) -> Survey {
-        Survey { same, ours, foreign, read: 1000, ..Survey::default() }
+    fn seen(same: u64, ours: u64, foreign: u64) -> CardSurvey {
+        CardSurvey { same, ours, foreign, read: 1000, ..CardSurvey::default() }
     }
 
-    fn is_its(survey: &Survey, begun: Option<bool>) -> bool {
-        by_content(survey, begun) == Whose::Its(RecognisedBy::Content)
+    fn is_its(survey: &CardSurvey, begun: Option<bool>) -> bool {
+        by_content(survey, begun) == JournalOwner::Its(RecognisedBy::Content)
     }
 
-    fn is_another(survey: &Survey, begun: Option<bool>) -> bool {
-        matches!(by_content(survey, begun), Whose::Another(_))
+    fn is_another(survey: &CardSurvey, begun: Option<bool>) -> bool {
+        matches!(by_content(survey, begun), JournalOwner::Another(_))
     }
 
-    fn is_unsure(survey: &Survey, begun: Option<bool>) -> bool {
-        matches!(by_content(survey, begun), Whose::Unsure(_))
+    fn is_unsure(survey: &CardSurvey, begun: Option<bool>) -> bool {
+        matches!(by_content(survey, begun), JournalOwner::Unsure(_))
     }
 
     #[test]
@@ -200,41 +200,41 @@ mod tests {
     #[test]
     fn empty_and_unreadable_cards_are_in_doubt() {
         assert!(is_unsure(&seen(0, 0, 0), None) && is_unsure(&seen(0, 0, 0), Some(true)));
-        let unread = Survey { unread: 1000, ..Survey::default() };
+        let unread = CardSurvey { unread: 1000, ..CardSurvey::default() };
         assert!(is_unsure(&unread, None) && is_unsure(&unread, Some(false)));
     }
 
     #[test]
     fn a_copy_of_a_card_has_none_of_its_stamps() {
-        let copy = Survey { unstamped: 64, ..seen(900, 0, 0) };
+        let copy = CardSurvey { unstamped: 64, ..seen(900, 0, 0) };
         assert!(is_another(&copy, Some(false)));
         assert!(is_its(&copy, Some(true)), "its own stamps may be overwritten already");
         assert!(is_unsure(&copy, None) && is_unsure(&seen(900, 0, 0), Some(false)), "or never written");
-        let empty = Survey { unstamped: 64, ..seen(0, 0, 0) };
+        let empty = CardSurvey { unstamped: 64, ..seen(0, 0, 0) };
         assert!(is_another(&empty, Some(false)) && is_unsure(&empty, None));
-        assert!(is_its(&Survey { unstamped: 900, ..seen(900, 1, 0) }, Some(false)));
+        assert!(is_its(&CardSurvey { unstamped: 900, ..seen(900, 1, 0) }, Some(false)));
     }
 
     #[test]
     fn stamps_of_the_same_seed_on_another_card_are_a_doubt() {
-        assert!(is_unsure(&Survey { untouched: (0, 32), ..seen(0, 968, 32) }, Some(false)));
-        assert!(is_its(&Survey { untouched: (8, 32), ..seen(8, 960, 32) }, Some(false)));
+        assert!(is_unsure(&CardSurvey { untouched: (0, 32), ..seen(0, 968, 32) }, Some(false)));
+        assert!(is_its(&CardSurvey { untouched: (8, 32), ..seen(8, 960, 32) }, Some(false)));
     }
 
     #[test]
     fn a_file_is_not_the_disk_that_it_lies_on_and_a_partition_is_a_part_of_one() {
-        let medium = |start: u64, bytes| Medium { key: Some("cid".to_owned()), start, bytes };
-        let about = |start_bytes| About {
+        let medium = |start: u64, bytes| TargetMedium { key: Some("cid".to_owned()), start, bytes };
+        let about = |start_bytes| JournalFacts {
             card_key: Some("cid".to_owned()),
             announced_bytes: 100,
             start_bytes,
-            ..About::default()
+            ..JournalFacts::default()
         };
         assert!(medium(0, 1000).meets(&about(Some(900))) && !medium(0, 1000).same_part(&about(Some(900))));
         assert!(!medium(0, 900).meets(&about(Some(900))));
         assert_eq!(medium(512, 100).shift(&about(Some(2048))), 1536);
         assert!(medium(512, 100).same_part(&about(None)), "earlier versions did not say");
         assert_eq!(medium(0, 100).named(&about(None)), Some(true));
-        assert_eq!(Medium { key: None, start: 0, bytes: 100 }.named(&about(None)), None);
+        assert_eq!(TargetMedium { key: None, start: 0, bytes: 100 }.named(&about(None)), None);
     }
 }

@@ -8,20 +8,20 @@ mod resolved;
 pub mod slot;
 
 pub use real::mounted;
-pub use resolved::Resolved;
+pub use resolved::ResolvedTarget;
 
-use crate::consent::{Consent, Question, obtain};
+use crate::consent::{ConsentQuestion, ConsentSource, obtain};
 use crate::error::{Failure, Result};
 use crate::journals;
-use crate::opened::Opened;
+use crate::opened::OpenTarget;
 use cardscope_device::contents::UnlikeCard;
-use cardscope_device::held::{Held, HoldError, Kind};
+use cardscope_device::held::{ClaimedKind, ClaimedTarget, HoldError};
 use cardscope_device::object::check_object;
-use cardscope_device::open::{Access, Asking};
-use cardscope_engine::interrupt::Interrupt;
+use cardscope_device::open::{OpenAccess, PermissionDialog};
+use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_probing::reader_check;
 use cardscope_simulator::{SimTarget, identity, target_spec};
-use resolved::Found;
+use resolved::ResolvedKind;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -29,8 +29,13 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// As there.
-pub fn open(name: &str, writes: bool, consent: &mut dyn Consent, interrupt: &Interrupt) -> Result<Opened> {
-    open_resolved(Resolved::of(name), writes, consent, interrupt)
+pub fn open(
+    name: &str,
+    writes: bool,
+    consent: &mut dyn ConsentSource,
+    interrupt: &InterruptFlag,
+) -> Result<OpenTarget> {
+    open_resolved(ResolvedTarget::of(name), writes, consent, interrupt)
 }
 
 /// Opens a target. `writes` tells whether something is going to be written to it.
@@ -39,13 +44,13 @@ pub fn open(name: &str, writes: bool, consent: &mut dyn Consent, interrupt: &Int
 /// A refusal: there is no such target, it is not safe to write to, consent was not given, or a journal waits that has
 /// what an earlier test overwrote on it.
 pub fn open_resolved(
-    target: Resolved,
+    target: ResolvedTarget,
     writes: bool,
-    consent: &mut dyn Consent,
-    interrupt: &Interrupt,
-) -> Result<Opened> {
+    consent: &mut dyn ConsentSource,
+    interrupt: &InterruptFlag,
+) -> Result<OpenTarget> {
     let name = target.name.clone();
-    let mut opened = open_any(target, writes, Purpose::Test, consent, interrupt)?;
+    let mut opened = open_any(target, writes, OpenPurpose::Test, consent, interrupt)?;
     // In a directory only files of the test's own are written.
     if writes && !opened.is_directory() {
         journals::none_waits(&name, &mut opened, interrupt)?;
@@ -57,13 +62,17 @@ pub fn open_resolved(
 ///
 /// # Errors
 /// A refusal, as [`open`], and of a directory; a journal that waits is none.
-pub fn open_to_restore(target: Resolved, consent: &mut dyn Consent, interrupt: &Interrupt) -> Result<Opened> {
-    open_any(target, true, Purpose::Restore, consent, interrupt)
+pub fn open_to_restore(
+    target: ResolvedTarget,
+    consent: &mut dyn ConsentSource,
+    interrupt: &InterruptFlag,
+) -> Result<OpenTarget> {
+    open_any(target, true, OpenPurpose::Restore, consent, interrupt)
 }
 
 /// What a card is opened for.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Purpose {
+enum OpenPurpose {
     /// A test. A directory may stand for the card that is mounted there: in it a file of the test's own is made.
     Test,
     /// To put back what an earlier test overwrote, on the card alone, whatever it looks like by now.
@@ -71,45 +80,45 @@ enum Purpose {
 }
 
 fn open_any(
-    target: Resolved,
+    target: ResolvedTarget,
     writes: bool,
-    purpose: Purpose,
-    consent: &mut dyn Consent,
-    interrupt: &Interrupt,
-) -> Result<Opened> {
+    purpose: OpenPurpose,
+    consent: &mut dyn ConsentSource,
+    interrupt: &InterruptFlag,
+) -> Result<OpenTarget> {
     target.check_object()?;
-    let Resolved { name, found, object } = target;
+    let ResolvedTarget { name, found, object } = target;
     let name = name.as_str();
-    let Found::Real(pinned) = found else {
+    let ResolvedKind::Real(pinned) = found else {
         let mut opened = simulated(name)?;
         if writes {
             look_at_reader(&mut opened, consent, interrupt)?;
         }
         return Ok(opened);
     };
-    let access = if writes { Access::ReadWrite } else { Access::Read };
+    let access = if writes { OpenAccess::ReadWrite } else { OpenAccess::Read };
     let mut announce = |text: &str| consent.announce(text);
-    let mut asking = Asking::with(&mut announce, interrupt);
-    let held = pinned.and_then(|pinned| Held::of(pinned, access, &mut asking));
+    let mut asking = PermissionDialog::with(&mut announce, interrupt);
+    let held = pinned.and_then(|pinned| ClaimedTarget::of(pinned, access, &mut asking));
     let held = held.map_err(|error| not_held(name, error))?;
     let held = Arc::new(held);
     // Again: a reader looks for another card when its device is opened.
-    if let (Some(object), Kind::Device(device)) = (&object, held.kind()) {
+    if let (Some(object), ClaimedKind::Device(device)) = (&object, held.kind()) {
         check_object(device.number, object, Path::new(name)).map_err(Failure::refused)?;
     }
     match held.kind() {
-        Kind::Directory if purpose == Purpose::Restore => Err(Failure::refused(format!(
+        ClaimedKind::Directory if purpose == OpenPurpose::Restore => Err(Failure::refused(format!(
             "{name} is a directory; name the card itself, as `cardscope list` shows it, or its image file"
         ))),
-        Kind::Directory => real::directory(&held, interrupt),
-        Kind::File => {
-            let keeps_data = writes && purpose == Purpose::Test && !consent.loses_data();
+        ClaimedKind::Directory => real::directory(&held, interrupt),
+        ClaimedKind::File => {
+            let keeps_data = writes && purpose == OpenPurpose::Test && !consent.loses_data();
             if keeps_data && let Some(why) = held.unlike_card().map_err(Failure::io)? {
                 return Err(unlike_card(name, why));
             }
             agree(name, &held, writes, consent, interrupt, real::file(name, &held, writes, interrupt)?)
         }
-        Kind::Device(device) => {
+        ClaimedKind::Device(device) => {
             let opened = real::device(name, &held, device, writes, interrupt)?;
             agree(name, &held, writes, consent, interrupt, opened)
         }
@@ -117,7 +126,7 @@ fn open_any(
 }
 
 /// A simulated card: nothing to lose, nothing to ask.
-fn simulated(name: &str) -> Result<Opened> {
+fn simulated(name: &str) -> Result<OpenTarget> {
     #[cfg(any(test, feature = "fault-injection"))]
     if let Some(opened) = slot::opened() {
         return opened;
@@ -126,14 +135,18 @@ fn simulated(name: &str) -> Result<Opened> {
     let identity = identity(&spec.archetype).map_err(Failure::refused)?;
     let (bus, condition) = (spec.archetype.rig.bus_mb_s, spec.condition());
     let target = Box::new(SimTarget::open(spec).map_err(Failure::refused)?);
-    let mut opened = Opened::of(target, Some(identity), condition);
+    let mut opened = OpenTarget::of(target, Some(identity), condition);
     opened.ceiling_mb_s = opened.ceiling_mb_s.or(bus);
     Ok(opened)
 }
 
 /// Where data is about to be lost, notes a reader that gives different data for one place. Where data is preserved the test
 /// does that itself, and refuses.
-fn look_at_reader(opened: &mut Opened, consent: &dyn Consent, interrupt: &Interrupt) -> Result<()> {
+fn look_at_reader(
+    opened: &mut OpenTarget,
+    consent: &dyn ConsentSource,
+    interrupt: &InterruptFlag,
+) -> Result<()> {
     if consent.loses_data() {
         opened.suspect_reader =
             reader_check::suspect_reader(opened.target.as_mut(), interrupt, &mut opened.reader_ios)?;
@@ -145,19 +158,19 @@ fn look_at_reader(opened: &mut Opened, consent: &dyn Consent, interrupt: &Interr
 /// gives different data for one place is named in the question.
 fn agree(
     name: &str,
-    held: &Held,
+    held: &ClaimedTarget,
     writes: bool,
-    consent: &mut dyn Consent,
-    interrupt: &Interrupt,
-    mut opened: Opened,
-) -> Result<Opened> {
+    consent: &mut dyn ConsentSource,
+    interrupt: &InterruptFlag,
+    mut opened: OpenTarget,
+) -> Result<OpenTarget> {
     if !writes {
         return Ok(opened);
     }
     look_at_reader(&mut opened, consent, interrupt)?;
     let contents = held.contents().map_err(Failure::io)?;
     let known = held.also_known_as().map_or_else(|| name.to_owned(), |real| format!("{name} ({real})"));
-    let device = if let Kind::Device(device) = held.kind() { Some(device) } else { None };
+    let device = if let ClaimedKind::Device(device) = held.kind() { Some(device) } else { None };
     let mut at_stake = consent.narrowed(&real::at_stake(&known, held.bytes(), device, &contents), &contents);
     if let Some(why) = held.unlike_card().map_err(Failure::io)? {
         at_stake += &format!(" (warning: not the image of a card: {why})");
@@ -165,7 +178,7 @@ fn agree(
     if let Some(reader) = &opened.suspect_reader {
         at_stake += &format!(" (warning: suspect reader: {reader})");
     }
-    obtain(consent, &Question { target: name.to_owned(), at_stake })?;
+    obtain(consent, &ConsentQuestion { target: name.to_owned(), at_stake })?;
     held.agreed().map_err(|change| {
         Failure::refused_for(
             format!("{change}; nothing was written to {name}. Check the device and start again"),
@@ -204,7 +217,7 @@ fn no_target(name: &str, error: std::io::Error) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::consent::DataKept;
+    use crate::consent::PreservingConsent;
     use crate::opened::TargetType;
     use std::os::unix::fs::symlink;
 
@@ -216,17 +229,17 @@ mod tests {
         let open_after_exchange = |writes| {
             let _ = std::fs::remove_file(&link);
             symlink(&card, &link).unwrap();
-            let target = Resolved::of(link.to_str().unwrap());
+            let target = ResolvedTarget::of(link.to_str().unwrap());
             assert_eq!(target.target_type(), Ok(TargetType::Card));
             std::fs::remove_file(&link).unwrap();
             symlink(folder.path(), &link).unwrap();
-            open_resolved(target, writes, &mut DataKept, &Interrupt::default())
+            open_resolved(target, writes, &mut PreservingConsent, &InterruptFlag::default())
         };
         let opened = open_after_exchange(false).unwrap();
         assert_eq!((opened.target_type(), opened.target.info().bytes), (TargetType::Card, 1 << 20));
         drop(opened);
         let refusal = open_after_exchange(true).err().map(|failure| failure.to_string()).unwrap();
         assert!(refusal.contains("is now another file or device"), "{refusal}");
-        assert_eq!(Resolved::of(link.to_str().unwrap()).target_type(), Ok(TargetType::Directory));
+        assert_eq!(ResolvedTarget::of(link.to_str().unwrap()).target_type(), Ok(TargetType::Directory));
     }
 }

@@ -3,33 +3,33 @@
 //! its flash.
 
 use crate::error::{Failure, Result};
-use crate::opened::Opened;
-use cardscope_device::commands::{Commands, commands};
-use cardscope_device::contents::Contents;
+use crate::opened::OpenTarget;
+use cardscope_device::commands::{DeviceCommands, commands};
+use cardscope_device::contents::DeviceContents;
 use cardscope_device::filesystem::FileSystem;
-use cardscope_device::held::{Device, Held};
-use cardscope_device::sensors::Sensors;
-use cardscope_device::{filesystem, host, inspect, system::System};
-use cardscope_engine::interrupt::Interrupt;
+use cardscope_device::held::{ClaimedDevice, ClaimedTarget};
+use cardscope_device::sensors::SensorThreads;
+use cardscope_device::{filesystem, host, inspect, system::SystemRoots};
+use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_engine::null::NullTarget;
-use cardscope_engine::real::{BlockDevice, HealthSource, Holding, IoChoice, PingSource};
+use cardscope_engine::real::{BlockDevice, HealthSource, IoChoice, OwnershipCheck, PingSource};
 use cardscope_engine::real::{RealOptions, RealTarget, TemperatureSource};
 use cardscope_engine::target::{Target, TargetError};
-use cardscope_files::Folder;
+use cardscope_files::ResolvedFolder;
 use cardscope_model::caveat::Caveat;
-use cardscope_model::condition::Origin;
-use cardscope_model::units::Size;
+use cardscope_model::condition::ConditionOrigin;
+use cardscope_model::units::DecimalSize;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
 
 pub(super) fn device(
     name: &str,
-    held: &Arc<Held>,
-    device: &Device,
+    held: &Arc<ClaimedTarget>,
+    device: &ClaimedDevice,
     writes: bool,
-    interrupt: &Interrupt,
-) -> Result<Opened> {
+    interrupt: &InterruptFlag,
+) -> Result<OpenTarget> {
     // Whatever is asked beside the I/O is asked of what is held, not of what the name leads to by now.
     let this = held.path();
     let this = this.to_string_lossy();
@@ -49,8 +49,13 @@ pub(super) fn device(
 }
 
 /// What stands to be lost: the device, its model and size, its partitions and file systems; or the file.
-pub(super) fn at_stake(name: &str, bytes: u64, device: Option<&Device>, contents: &Contents) -> String {
-    let bytes = Size(bytes);
+pub(super) fn at_stake(
+    name: &str,
+    bytes: u64,
+    device: Option<&ClaimedDevice>,
+    contents: &DeviceContents,
+) -> String {
+    let bytes = DecimalSize(bytes);
     let Some(device) = device else {
         return format!("the file {name}, {bytes}, with all its content");
     };
@@ -59,13 +64,18 @@ pub(super) fn at_stake(name: &str, bytes: u64, device: Option<&Device>, contents
     format!("{name} ({model}{bytes}), which holds {}", contents.sentence())
 }
 
-pub(super) fn directory(held: &Arc<Held>, interrupt: &Interrupt) -> Result<Opened> {
-    let folder = Folder::over(held.descriptor().map_err(Failure::io)?, held.name());
+pub(super) fn directory(held: &Arc<ClaimedTarget>, interrupt: &InterruptFlag) -> Result<OpenTarget> {
+    let folder = ResolvedFolder::over(held.descriptor().map_err(Failure::io)?, held.name());
     let opened = on_file_system(held, interrupt, |options| RealTarget::directory(folder, options))?;
-    Ok(opened.on_disk_of_system(filesystem::shared_with_system(&System::host(), &held.path())))
+    Ok(opened.on_disk_of_system(filesystem::shared_with_system(&SystemRoots::host(), &held.path())))
 }
 
-pub(super) fn file(name: &str, held: &Arc<Held>, writes: bool, interrupt: &Interrupt) -> Result<Opened> {
+pub(super) fn file(
+    name: &str,
+    held: &Arc<ClaimedTarget>,
+    writes: bool,
+    interrupt: &InterruptFlag,
+) -> Result<OpenTarget> {
     let file = held.descriptor().map_err(Failure::io)?;
     let mut opened = on_file_system(held, interrupt, |options| {
         RealTarget::file(file, Path::new(name), RealOptions { read_only: !writes, ..options })
@@ -76,22 +86,22 @@ pub(super) fn file(name: &str, held: &Arc<Held>, writes: bool, interrupt: &Inter
 
 /// A directory whose files are targets of their own: what is known of card and rig, with the directory held open, and
 /// the options with which each file is opened. Nothing is made in it.
-pub fn mounted(directory: OwnedFd, name: &Path, interrupt: &Interrupt) -> Result<Opened> {
+pub fn mounted(directory: OwnedFd, name: &Path, interrupt: &InterruptFlag) -> Result<OpenTarget> {
     let mut for_files = RealOptions::default();
-    let held = Arc::new(Held::directory(directory, name).map_err(Failure::refused)?);
+    let held = Arc::new(ClaimedTarget::directory(directory, name).map_err(Failure::refused)?);
     let mut opened = on_file_system(&held, interrupt, |options| {
         for_files = options;
         Ok(NullTarget::new(0))
     })?;
     opened.files = Some(for_files);
-    Ok(opened.on_disk_of_system(filesystem::shared_with_system(&System::host(), &held.path())))
+    Ok(opened.on_disk_of_system(filesystem::shared_with_system(&SystemRoots::host(), &held.path())))
 }
 
 fn on_file_system<T: Target + 'static>(
-    held: &Arc<Held>,
-    interrupt: &Interrupt,
+    held: &Arc<ClaimedTarget>,
+    interrupt: &InterruptFlag,
     open: impl FnOnce(RealOptions) -> Result<T, TargetError>,
-) -> Result<Opened> {
+) -> Result<OpenTarget> {
     let below = filesystem::of_path(&held.path()).ok();
     let disk = below.as_ref().and_then(|f| f.disk.as_deref()).map(|disk| (disk, disk));
     opened(held, disk, below.as_ref(), interrupt, open)
@@ -99,21 +109,21 @@ fn on_file_system<T: Target + 'static>(
 
 /// Opens the target on `disk`, given as the user named it and as it is asked, with the file system that lies between.
 fn opened<T: Target + 'static>(
-    held: &Arc<Held>,
+    held: &Arc<ClaimedTarget>,
     disk: Option<(&str, &str)>,
     below: Option<&FileSystem>,
-    interrupt: &Interrupt,
+    interrupt: &InterruptFlag,
     open: impl FnOnce(RealOptions) -> Result<T, TargetError>,
-) -> Result<Opened> {
-    let system = System::host();
-    let thermometer = disk.and_then(|(_, disk)| Sensors::of_card(&system, disk));
+) -> Result<OpenTarget> {
+    let system = SystemRoots::host();
+    let thermometer = disk.and_then(|(_, disk)| SensorThreads::of_card(&system, disk));
     let mut options = RealOptions {
         io: IoChoice::from_env(),
         // Its effect is told by the caveats below, which know the layers beneath it too.
         file_system: below.map(|f| f.name.clone()),
         interrupt: interrupt.clone(),
         temperature: thermometer.as_ref().map(temperature),
-        holding: Some(Arc::clone(held) as Arc<dyn Holding>),
+        holding: Some(Arc::clone(held) as Arc<dyn OwnershipCheck>),
         ..RealOptions::default()
     };
     let mut caveats = below.map(FileSystem::caveats).unwrap_or_default();
@@ -124,18 +134,18 @@ fn opened<T: Target + 'static>(
     let identity = disk.and_then(|(_, disk)| inspect::inspect(&system, disk).ok());
     let mut condition = host::condition(&system, disk.map(|(_, disk)| disk));
     if let Some(file_system) = below {
-        condition.set("file_system", &file_system.name, Origin::Read);
+        condition.set("file_system", &file_system.name, ConditionOrigin::Read);
     }
-    Ok(Opened {
+    Ok(OpenTarget {
         caveats,
         held: Some(Arc::clone(held)),
         thermometer,
-        ..Opened::of(target, identity, condition)
+        ..OpenTarget::of(target, identity, condition)
     })
 }
 
 /// The latest temperature of a card, which a thread of its own reads, so that asking disturbs no measurement.
-fn temperature(sensors: &Sensors) -> TemperatureSource {
+fn temperature(sensors: &SensorThreads) -> TemperatureSource {
     let readings = sensors.readings();
     Arc::new(move || readings.at("card"))
 }
@@ -144,8 +154,8 @@ fn temperature(sensors: &Sensors) -> TemperatureSource {
 ///
 /// # Errors
 /// If the card was found missing or changed: what was let pass a moment ago was another one.
-fn ask(system: &System, name: &str, device: &str, options: &mut RealOptions) -> Result<Vec<Caveat>> {
-    let Commands { ping, health, missing, gone } = commands(system, device);
+fn ask(system: &SystemRoots, name: &str, device: &str, options: &mut RealOptions) -> Result<Vec<Caveat>> {
+    let DeviceCommands { ping, health, missing, gone } = commands(system, device);
     if gone {
         return Err(Failure::refused(format!(
             "the card in {name} was removed or changed while it was opened; nothing was written. Start again"

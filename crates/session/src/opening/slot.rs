@@ -3,21 +3,21 @@
 //! a card can be pulled out and another one put in.
 
 use crate::error::Result;
-use crate::opened::Opened;
+use crate::opened::OpenTarget;
 use std::cell::RefCell;
 
-type Opening = Box<dyn FnMut() -> Result<Opened>>;
+type CardReplacement = Box<dyn FnMut() -> Result<OpenTarget>>;
 
 thread_local! {
-    static SLOT: RefCell<Option<Opening>> = const { RefCell::new(None) };
+    static SLOT: RefCell<Option<CardReplacement>> = const { RefCell::new(None) };
 }
 
 /// From now on this opens what is in the slot.
-pub fn fill(opening: impl FnMut() -> Result<Opened> + 'static) {
+pub fn fill(opening: impl FnMut() -> Result<OpenTarget> + 'static) {
     SLOT.with_borrow_mut(|slot| *slot = Some(Box::new(opening)));
 }
 
 /// What is in the slot; `None` where no test has filled it.
-pub(super) fn opened() -> Option<Result<Opened>> {
+pub(super) fn opened() -> Option<Result<OpenTarget>> {
     SLOT.with_borrow_mut(|slot| slot.as_mut().map(|opening| opening()))
 }

@@ -2,7 +2,7 @@ use super::*;
 use cardscope_testkit::cards::names;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};
 
-const PAGE: Mark = Mark::Head("<!-- ours -->\n");
+const PAGE: FileMark = FileMark::Head("<!-- ours -->\n");
 const OURS: &str = "<!-- ours -->\nold\n";
 
 /// A folder with a card's image in it.
@@ -119,7 +119,7 @@ fn what_becomes_another_s_between_claim_and_writing_is_left_alone() {
 
 /// What a name is exchanged for between claim and writing, in turn.
 #[derive(Debug, Clone, Copy)]
-enum Exchange {
+enum NameExchange {
     FolderForLink,
     FileForLink,
     FileForHardLink,
@@ -130,7 +130,7 @@ enum Exchange {
 /// theirs gets no file of root's, and root's page is not given away. 200 rounds of each with `CARDSCOPE_LONG=1`.
 #[test]
 fn whatever_a_name_becomes_between_claim_and_writing_nothing_of_ours_is_touched_or_given_away() {
-    use Exchange::{FileForAnother, FileForHardLink, FileForLink, FolderForLink};
+    use NameExchange::{FileForAnother, FileForHardLink, FileForLink, FolderForLink};
     let long = std::env::var_os("CARDSCOPE_LONG").is_some_and(|v| !v.is_empty());
     for round in 0..if long { 200 } else { 5 } {
         for exchange in [FolderForLink, FileForLink, FileForHardLink, FileForAnother] {
@@ -141,7 +141,7 @@ fn whatever_a_name_becomes_between_claim_and_writing_nothing_of_ours_is_touched_
     }
 }
 
-fn exchanged(exchange: Exchange, there: bool, overwrite: bool) {
+fn exchanged(exchange: NameExchange, there: bool, overwrite: bool) {
     const NOBODY: u32 = 65_534;
     let (_dir, top, _) = folder();
     let (theirs, ours) = (top.join("theirs"), top.join("ours"));
@@ -154,22 +154,22 @@ fn exchanged(exchange: Exchange, there: bool, overwrite: bool) {
     }
     chown(&theirs, Some(NOBODY), None).expect("this test needs root");
     let before = secret.metadata().unwrap();
-    let mark = if overwrite { Mark::Any } else { PAGE };
+    let mark = if overwrite { FileMark::Any } else { PAGE };
     let file = OutputFile::claim("--html", &page, None, mark).unwrap();
     let gone = || drop(std::fs::remove_file(&page));
     match exchange {
-        Exchange::FolderForLink => {
+        NameExchange::FolderForLink => {
             std::fs::rename(&theirs, top.join("moved")).unwrap();
             symlink(&ours, &theirs).unwrap();
         }
-        Exchange::FileForLink => (gone(), symlink(&secret, &page).unwrap()).1,
-        Exchange::FileForHardLink => (gone(), std::fs::hard_link(&secret, &page).unwrap()).1,
-        Exchange::FileForAnother => (gone(), std::fs::write(&page, "theirs").unwrap()).1,
+        NameExchange::FileForLink => (gone(), symlink(&secret, &page).unwrap()).1,
+        NameExchange::FileForHardLink => (gone(), std::fs::hard_link(&secret, &page).unwrap()).1,
+        NameExchange::FileForAnother => (gone(), std::fs::write(&page, "theirs").unwrap()).1,
     }
     let written = file.write("<!-- ours -->\nnew\n");
     assert_eq!(
         written.is_ok(),
-        matches!(exchange, Exchange::FolderForLink),
+        matches!(exchange, NameExchange::FolderForLink),
         "{exchange:?} {there} {overwrite}"
     );
     let after = secret.metadata().unwrap();
@@ -203,7 +203,7 @@ fn a_link_of_another_user_on_the_way_is_refused_and_one_of_ours_is_followed() {
 fn a_document_is_ours_by_its_fields() {
     let (_dir, top, _) = folder();
     let name = top.join("watch.json");
-    let claim = || OutputFile::claim("--save", &name, None, Mark::Fields(&["device", "samples"]));
+    let claim = || OutputFile::claim("--save", &name, None, FileMark::Fields(&["device", "samples"]));
     for foreign in
         ["{\"device\": 1}", "[\"device\", \"samples\"]", "device samples", "{\"device\":1,\"samples\":["]
     {
@@ -216,9 +216,9 @@ fn a_document_is_ours_by_its_fields() {
 }
 
 /// A small file system in memory, taken away when dropped; needs root, as mounting does.
-struct Small(tempfile::TempDir);
+struct SmallFileSystem(tempfile::TempDir);
 
-impl Small {
+impl SmallFileSystem {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let mounted = std::process::Command::new("mount")
@@ -226,11 +226,11 @@ impl Small {
             .arg(dir.path())
             .status();
         assert!(mounted.is_ok_and(|status| status.success()), "this test needs root");
-        Small(dir)
+        SmallFileSystem(dir)
     }
 }
 
-impl Drop for Small {
+impl Drop for SmallFileSystem {
     fn drop(&mut self) {
         let _ = std::process::Command::new("umount").arg("-l").arg(self.0.path()).status();
     }
@@ -238,7 +238,7 @@ impl Drop for Small {
 
 #[test]
 fn a_full_disk_leaves_the_older_page_whole_and_nothing_behind() {
-    let small = Small::new();
+    let small = SmallFileSystem::new();
     let name = small.0.path().join("page.html");
     std::fs::write(&name, OURS).unwrap();
     let file = OutputFile::claim("--html", &name, None, PAGE).unwrap();

@@ -1,10 +1,11 @@
 //! An archetype in words, for `sim show`.
 
 use super::schema::{
-    Archetype, Cache, CacheKind, Close, Constant, EndOfLife, Fake, FakeKind, FatRegion, Gc, HybridWrite,
-    Lost, PoolFull, Read, StaleReads, Start, Thermal, Throttle, Unwritten, Wear, WhenFull, Write,
+    Archetype, CacheKind, CloseCopy, ConstantCard, EndOfLife, FakeCapacity, FakeKind, FatRegion,
+    GarbageCollection, HybridWrite, LostRead, PoolFull, PslcCache, ReadTimes, StaleReads, StartContent,
+    ThermalNode, ThrottleKind, UnwrittenRead, WearParameters, WhenFull, WriteTimes,
 };
-use cardscope_model::units::{BinarySize, Capacity, Size, three_digits};
+use cardscope_model::units::{BinarySize, DecimalSize, ExactCapacity, three_digits};
 
 /// The card in words, a paragraph for each part.
 pub fn describe(card: &Archetype) -> Vec<String> {
@@ -20,7 +21,7 @@ pub fn describe(card: &Archetype) -> Vec<String> {
 }
 
 fn announced(card: &Archetype) -> String {
-    format!("Announces {}.", Capacity(card.announced_bytes))
+    format!("Announces {}.", ExactCapacity(card.announced_bytes))
 }
 
 fn units(card: &Archetype) -> String {
@@ -32,13 +33,13 @@ fn units(card: &Archetype) -> String {
     format!("Flash: page {page}{planes}, erase block {block}{segment}.")
 }
 
-fn constant(c: &Constant) -> String {
-    let Constant { command_s, mb_s } = c;
+fn constant(c: &ConstantCard) -> String {
+    let ConstantCard { command_s, mb_s } = c;
     let each = time(*command_s);
     format!("Answers each command in {each} plus its bytes at {mb_s} MB/s, without noise and without heat.")
 }
 
-fn reads(r: &Read, depth: u32) -> String {
+fn reads(r: &ReadTimes, depth: u32) -> String {
     let queue = match depth {
         1 => "no command queue".to_owned(),
         n => format!("up to {n} commands at a time"),
@@ -54,10 +55,10 @@ fn reads(r: &Read, depth: u32) -> String {
     format!("Reads: {base} before the first byte, then {} MB/s; {queue}.{unmapped}{misses}", r.mb_s)
 }
 
-fn writes(write: &Write) -> String {
+fn writes(write: &WriteTimes) -> String {
     match write {
-        Write::Hybrid(h) => hybrid(h),
-        Write::Log(l) => {
+        WriteTimes::Hybrid(h) => hybrid(h),
+        WriteTimes::Log(l) => {
             let (fixed, random, merge) = (time(l.fixed_s), time(l.random_s), time(l.merge_s));
             let (mb_s, log) = (l.mb_s, BinarySize(l.log_bytes));
             format!(
@@ -66,7 +67,7 @@ fn writes(write: &Write) -> String {
                  the slower they get."
             )
         }
-        Write::Page(p) => {
+        WriteTimes::Page(p) => {
             let (base, mb_s, collection) = (time(p.base_s), p.mb_s, p.gc.map_or(String::new(), collection));
             format!("Writes: mapped by page, {base} per 4 KiB write plus {mb_s} MB/s anywhere.{collection}")
         }
@@ -79,9 +80,9 @@ fn blocks(count: u32) -> String {
 
 fn hybrid(h: &HybridWrite) -> String {
     let close = match h.close {
-        Close::Partial => "its rest is copied",
-        Close::Full => "all of it is copied",
-        Close::Written => "what was written to it is copied",
+        CloseCopy::Partial => "its rest is copied",
+        CloseCopy::Full => "all of it is copied",
+        CloseCopy::Written => "what was written to it is copied",
     };
     let small = h.small_log.map_or(String::new(), |log| {
         let (most, takes) = (BinarySize(log.max_write_bytes), time(log.write_s));
@@ -123,7 +124,7 @@ fn region(r: &FatRegion) -> String {
     }
 }
 
-fn wear(w: &Wear) -> String {
+fn wear(w: &WearParameters) -> String {
     let end = match w.end {
         EndOfLife::ReadOnly => "it can only be read",
         EndOfLife::SwallowsWrites => "it accepts writes and drops them",
@@ -134,7 +135,7 @@ fn wear(w: &Wear) -> String {
         w.level_every.map_or(String::new(), |n| format!(" A block at rest is moved every {n} erasures."));
     let disturbed =
         w.disturb_reads.map_or(String::new(), |n| format!(" A block is rewritten after {n} reads."));
-    let Wear { endurance_cycles, spare_blocks, .. } = w;
+    let WearParameters { endurance_cycles, spare_blocks, .. } = w;
     format!(
         "Wear: half of the blocks outlive {endurance_cycles} erasures, {spare_blocks} spare ones replace those that \
          fail, then {end}.{moved}{disturbed}"
@@ -170,7 +171,7 @@ fn defects(card: &Archetype) -> impl Iterator<Item = String> {
         r.align_bytes
             .map(|unit| format!("reads are answered from the last multiple of {}", BinarySize(unit))),
         stale.map(|which| format!("{which} is answered with the data of the one before")),
-        (shown != card.announced_bytes).then(|| format!("the reader announces {}", Capacity(shown))),
+        (shown != card.announced_bytes).then(|| format!("the reader announces {}", ExactCapacity(shown))),
         r.end_bytes.map(|end| format!("it reaches no address beyond {}", BinarySize(end))),
         r.address_limit_bytes.map(|end| format!("its addresses begin again at {}", BinarySize(end))),
         r.last_sector_bug.then_some(last),
@@ -179,7 +180,7 @@ fn defects(card: &Archetype) -> impl Iterator<Item = String> {
     .flatten()
 }
 
-fn cache(c: &Cache) -> String {
+fn cache(c: &PslcCache) -> String {
     let dynamic = c.bits.map_or(String::new(), |bits| {
         format!(", at most {} of what is free,", share(c.alpha / f64::from(bits)))
     });
@@ -188,23 +189,25 @@ fn cache(c: &Cache) -> String {
         WhenFull::Fold => "each byte waits until one is moved",
     };
     let pool = c.pool_bytes.map_or(String::new(), |bytes| {
-        let (most, rest) = (Size(bytes), time(c.pool_rest_s));
+        let (most, rest) = (DecimalSize(bytes), time(c.pool_rest_s));
         format!(" After {most} of writes it cleans no more until it has rested {rest}.")
     });
     let read = c.read_base_s.map_or(String::new(), |s| format!(" Data in it reads after {}.", time(s)));
     let until = match c.reopen_bytes {
         0 => String::new(),
-        bytes => format!(" until {} are clean again", Size(bytes)),
+        bytes => format!(" until {} are clean again", DecimalSize(bytes)),
     };
-    let Cache { write_mb_s, clean_mb_s, clean_bytes, .. } = *c;
-    let clean = Size(clean_bytes);
+    let PslcCache { write_mb_s, clean_mb_s, clean_bytes, .. } = *c;
+    let clean = DecimalSize(clean_bytes);
     format!(
         "Cache (pSLC): {clean} clean{dynamic} take writes at {write_mb_s} MB/s. Once used up, {full}{until}. \
          It is cleaned at {clean_mb_s} MB/s while nothing is written.{pool}{read}"
     )
 }
 
-fn collection(Gc { spare_share, unit_bytes, copy_mb_s, erase_s }: Gc) -> String {
+fn collection(
+    GarbageCollection { spare_share, unit_bytes, copy_mb_s, erase_s }: GarbageCollection,
+) -> String {
     let (spare, unit, erase) = (share(spare_share), BinarySize(unit_bytes), time(erase_s));
     format!(
         " With its {spare} of spare flash written, it collects {unit} at a time: what is valid there is copied at \
@@ -212,12 +215,12 @@ fn collection(Gc { spare_share, unit_bytes, copy_mb_s, erase_s }: Gc) -> String 
     )
 }
 
-fn heat(t: &Thermal) -> String {
+fn heat(t: &ThermalNode) -> String {
     let what = match t.throttle {
-        Throttle::Clock => "everything runs",
-        Throttle::Duty => "its data path may be busy",
+        ThrottleKind::Clock => "everything runs",
+        ThrottleKind::Duty => "its data path may be busy",
     };
-    let Thermal { active_k_per_w, passive_k_per_w, capacity_j_per_k, tmt1_c, tmt2_c, .. } = t;
+    let ThermalNode { active_k_per_w, passive_k_per_w, capacity_j_per_k, tmt1_c, tmt2_c, .. } = t;
     let (read, write, heavy) = (share(t.light_read), share(t.light_write), share(t.heavy));
     format!(
         "Heat: {active_k_per_w} K/W with a fan, {passive_k_per_w} K/W without, {capacity_j_per_k} J/K. \
@@ -240,7 +243,7 @@ fn time(seconds: f64) -> String {
 
 fn capacity(card: &Archetype) -> String {
     let fake = &card.fake;
-    let size = |bytes: Option<u64>| Size(bytes.unwrap_or(0));
+    let size = |bytes: Option<u64>| DecimalSize(bytes.unwrap_or(0));
     let (real, wrap) = (size(fake.real_bytes), size(fake.wrap_bytes));
     let (share, unit) = (percent(fake.damaged_share), BinarySize(fake.damaged_unit_bytes));
     let kind = match fake.kind {
@@ -266,7 +269,7 @@ fn capacity(card: &Archetype) -> String {
     [Some(kind), hidden(fake), lost(fake)].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-fn when_full(fake: &Fake) -> String {
+fn when_full(fake: &FakeCapacity) -> String {
     match fake.pool_full {
         PoolFull::Vanish => "what is written to new places vanishes".to_owned(),
         PoolFull::Slow => format!("writes take {} times as long", fake.slow_factor),
@@ -274,7 +277,7 @@ fn when_full(fake: &Fake) -> String {
     }
 }
 
-fn hidden(fake: &Fake) -> Option<String> {
+fn hidden(fake: &FakeCapacity) -> Option<String> {
     let size = BinarySize(fake.cache_bytes?);
     let order = match fake.cache_kind {
         CacheKind::Direct => "each block has one place in it",
@@ -286,16 +289,16 @@ fn hidden(fake: &Fake) -> Option<String> {
     Some(format!("A cache of {size} hides it for a while: {order}, it {strict}{reset}."))
 }
 
-fn lost(fake: &Fake) -> Option<String> {
+fn lost(fake: &FakeCapacity) -> Option<String> {
     let reads = match (fake.kind, fake.lost) {
         (FakeKind::Wraparound | FakeKind::AddressLine, _) => return None,
-        (_, Lost::Zeros) => "reads as zeros",
-        (_, Lost::Ones) => "reads as 0xFF",
-        (_, Lost::Stale) => "reads as older data or as that of another block",
-        (_, Lost::Noise) => "reads as random bytes, others each time",
-        (_, Lost::Garbage) => "reads as random bytes that stay the same",
-        (_, Lost::Last) => "reads as the block that was written last",
-        (_, Lost::Error) => "cannot be read",
+        (_, LostRead::Zeros) => "reads as zeros",
+        (_, LostRead::Ones) => "reads as 0xFF",
+        (_, LostRead::Stale) => "reads as older data or as that of another block",
+        (_, LostRead::Noise) => "reads as random bytes, others each time",
+        (_, LostRead::Garbage) => "reads as random bytes that stay the same",
+        (_, LostRead::Last) => "reads as the block that was written last",
+        (_, LostRead::Error) => "cannot be read",
     };
     Some(format!("What is lost {reads}."))
 }
@@ -321,10 +324,10 @@ fn faults(card: &Archetype) -> Option<String> {
         .then(|| format!("It answers nothing for {} each {} I/Os.", time(f.stall_s), f.stall_every_ios));
     let begin = match f.begin_after_bytes {
         0 => String::new(),
-        bytes => format!(" after {} written", Size(bytes)),
+        bytes => format!(" after {} written", DecimalSize(bytes)),
     };
     let all = (!parts.is_empty()).then(|| format!("Faults{begin}: {}.", parts.join(", ")));
-    let bytes = f.vanish_after_bytes.map(|bytes| format!("{} written", Size(bytes)));
+    let bytes = f.vanish_after_bytes.map(|bytes| format!("{} written", DecimalSize(bytes)));
     let ios = f.vanish_after_ios.map(|ios| format!("{ios} reads and writes"));
     let time = f.vanish_after_s.map(|s| format!("{s} s"));
     let any: Vec<_> = [bytes, ios, time].into_iter().flatten().collect();
@@ -337,13 +340,15 @@ fn faults(card: &Archetype) -> Option<String> {
 fn state(card: &Archetype) -> String {
     let used = percent(card.state.used_share);
     let unwritten = match card.state.unwritten {
-        Unwritten::Zeros => "zeros",
-        Unwritten::Ones => "0xFF",
+        UnwrittenRead::Zeros => "zeros",
+        UnwrittenRead::Ones => "0xFF",
     };
     match card.state.start {
-        Start::Factory => format!("The card starts empty and reads as {unwritten}."),
-        Start::Filled => "It was written once completely.".to_owned(),
-        Start::Used => format!("{used} % of its erase blocks hold data; the rest reads as {unwritten}."),
+        StartContent::Factory => format!("The card starts empty and reads as {unwritten}."),
+        StartContent::Filled => "It was written once completely.".to_owned(),
+        StartContent::Used => {
+            format!("{used} % of its erase blocks hold data; the rest reads as {unwritten}.")
+        }
     }
 }
 

@@ -7,7 +7,7 @@ mod tests;
 mod truth;
 
 use crate::random;
-use cardscope_engine::cause::Cause;
+use cardscope_engine::cause::ErrorCause;
 use cardscope_engine::input;
 use cardscope_model::builtin_files;
 use cardscope_model::named::{BuiltinFiles, UnknownName};
@@ -30,10 +30,10 @@ pub enum ArchetypeError {
     Unknown(#[from] UnknownName),
     /// The file is no archetype.
     #[error("simulated card {0}: the file cannot be read: {1}")]
-    Shape(String, #[source] Cause),
+    Shape(String, #[source] ErrorCause),
     /// The file cannot be had, as the system says.
     #[error("simulated card {0}: {1}")]
-    File(String, #[source] Cause),
+    File(String, #[source] ErrorCause),
     /// A value cannot be: key, value and what it must be.
     #[error("simulated card {0}: {1}")]
     Value(String, String),
@@ -69,7 +69,7 @@ impl Archetype {
     /// # Errors
     /// If the text is no archetype, or a value in it cannot be.
     pub fn from_toml(name: &str, text: &str) -> Result<Archetype, ArchetypeError> {
-        let shape = |e| ArchetypeError::Shape(name.to_owned(), Cause::worded(located(text, &e), e));
+        let shape = |e| ArchetypeError::Shape(name.to_owned(), ErrorCause::worded(located(text, &e), e));
         let card: Archetype = toml::from_str(text).map_err(shape)?;
         card.check()?;
         Ok(card)

@@ -12,7 +12,7 @@ fn every_built_in_card_loads_under_the_name_of_its_file() {
 #[test]
 fn the_truth_in_each_file_is_what_its_parameters_say() {
     for card in archetypes().unwrap() {
-        assert_eq!(card.truth, Truth::of(&card, DEFAULT_SEED), "{}", card.name);
+        assert_eq!(card.truth, CardTruth::of(&card, DEFAULT_SEED), "{}", card.name);
     }
 }
 

@@ -1,22 +1,24 @@
 //! What a full test of a card should find, worked out from the parameters and the seed without any card, so that
 //! overrides change it too. A test holds it against what stands in each file.
 
-use super::schema::{Archetype, ErrorRanges, FakeKind, Faults, OpenBlocks, PoolFull, Truth, Write};
-use crate::chance::{Units, WeakBits};
-use crate::content::{self, FakeMap, Location, WEAK};
+use super::schema::{
+    Archetype, CardFaults, CardTruth, ErrorRanges, FakeKind, OpenBlocks, PoolFull, WriteTimes,
+};
+use crate::chance::{ChosenUnits, WeakBits};
+use crate::content::{self, FakeMap, MediumLocation, WEAK};
 use cardscope_model::verify::Verdict;
 use std::ops::Range;
 
-impl Truth {
+impl CardTruth {
     /// The truth that follows from the parameters and the seed. A card of constant speed has no units.
-    pub fn of(card: &Archetype, seed: u64) -> Truth {
+    pub fn of(card: &Archetype, seed: u64) -> CardTruth {
         let (usable_bytes, good_bytes) = stored(card, seed);
         let mapped = card.constant.is_none();
         let unit_shows =
             card.read.as_ref().is_some_and(|r| r.within_read_unit_s.is_some() || card.front.path_s > 0.0);
         let segment_shows = card.read.as_ref().is_some_and(|r| r.segment_step_s > 0.0);
         let heat = card.thermal.as_ref().filter(|_| card.rig.heat);
-        Truth {
+        CardTruth {
             page_bytes: mapped.then_some(card.flash.page_bytes),
             read_unit_bytes: unit_shows.then_some(card.flash.read_unit_bytes),
             erase_block_bytes: mapped.then_some(card.flash.au_bytes),
@@ -37,10 +39,12 @@ impl Truth {
 fn open_blocks(card: &Archetype) -> Option<OpenBlocks> {
     match card.write {
         // As many as the card has are no limit.
-        Some(Write::Hybrid(h)) if u64::from(h.open_linear) >= card.announced_bytes / card.flash.au_bytes => {
+        Some(WriteTimes::Hybrid(h))
+            if u64::from(h.open_linear) >= card.announced_bytes / card.flash.au_bytes =>
+        {
             None
         }
-        Some(Write::Hybrid(h)) => Some(OpenBlocks { linear: h.open_linear, random: h.open_random }),
+        Some(WriteTimes::Hybrid(h)) => Some(OpenBlocks { linear: h.open_linear, random: h.open_random }),
         _ => None,
     }
 }
@@ -65,7 +69,7 @@ fn on_planes(card: &Archetype) -> f64 {
 }
 
 fn verdict(card: &Archetype, good_bytes: u64) -> Verdict {
-    let Faults { read_flip_p, read_error_p, write_error_p, .. } = card.faults;
+    let CardFaults { read_flip_p, read_error_p, write_error_p, .. } = card.faults;
     // A small share of large units may come to none of them: then nothing is damaged.
     let loses = good_bytes < card.announced_bytes;
     match card.fake.kind {
@@ -86,7 +90,7 @@ fn verdict(card: &Archetype, good_bytes: u64) -> Verdict {
 /// The prefix that keeps its data and all that does, with all faults, whenever they begin.
 fn stored(card: &Archetype, seed: u64) -> (u64, u64) {
     let end = end(card);
-    let (map, failing) = (FakeMap::at_last(card, seed), content::Faults::new(&card.faults, seed).failing);
+    let (map, failing) = (FakeMap::at_last(card, seed), content::FaultModel::new(&card.faults, seed).failing);
     let ranges = &card.faults.error_ranges;
     let (mut good, mut first_bad) = (0, end);
     for own in own_places(card, end) {
@@ -140,9 +144,9 @@ fn end(card: &Archetype) -> u64 {
 }
 
 /// Whether what stands at `at` is kept, and for how many bytes that holds.
-fn run(map: &FakeMap, failing: Option<Units>, ranges: &ErrorRanges, at: u64, len: u64) -> (bool, u64) {
+fn run(map: &FakeMap, failing: Option<ChosenUnits>, ranges: &ErrorRanges, at: u64, len: u64) -> (bool, u64) {
     let route = map.route(at, len);
     let (fails, len) = failing.map_or((false, route.len), |units| units.run(at, route.len));
     let (errs, len) = ranges.run(at, len);
-    (matches!(route.place, Location::Kept(_)) && !fails && !errs, len)
+    (matches!(route.place, MediumLocation::Kept(_)) && !fails && !errs, len)
 }

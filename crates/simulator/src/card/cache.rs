@@ -5,8 +5,8 @@
 //! Where data lies is kept for each 256 KiB as the cycle of the cache in which it was written: data of an earlier
 //! cycle has been moved to TLC when the cache was cleaned.
 
-use super::timing::{Command, Line, Timing, ns, ns_per_byte, number};
-use crate::archetype::{Archetype, Cache, WhenFull, Write};
+use super::timing::{CardCommand, RampParameters, RampTiming, ns, ns_per_byte, number};
+use crate::archetype::{Archetype, PslcCache, WhenFull, WriteTimes};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 const CHUNK_SHIFT: u32 = 18;
@@ -15,7 +15,7 @@ const CHUNK_SHIFT: u32 = 18;
 const TLC: u8 = 0;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct State {
+pub(crate) struct CacheState {
     /// Bytes in it that are not yet moved.
     used: f64,
     /// Bytes that can still be cleaned [D].
@@ -53,19 +53,19 @@ fn deserialize_runs<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Er
 
 /// What the cache did with a write.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Taken {
+pub(crate) struct CachedWrite {
     pub(crate) bytes: u64,
     /// Nanoseconds a byte for those.
     pub(crate) per_byte: f64,
 }
 
 #[derive(Debug)]
-pub(crate) struct Pslc {
-    p: Cache,
+pub(crate) struct PslcModel {
+    p: PslcCache,
     announced: u64,
-    pub(super) state: State,
+    pub(super) state: CacheState,
     /// Cost lines while the cache takes the writes.
-    pub(super) timing: Timing,
+    pub(super) timing: RampTiming,
     cleaned_per_ns: f64,
     most_pool: f64,
     per_byte: f64,
@@ -73,15 +73,15 @@ pub(crate) struct Pslc {
     folding: f64,
 }
 
-impl Pslc {
-    pub(crate) fn new(p: &Cache, card: &Archetype, bus_mb_s: f64) -> Self {
+impl PslcModel {
+    pub(crate) fn new(p: &PslcCache, card: &Archetype, bus_mb_s: f64) -> Self {
         let mb_s = p.write_mb_s.min(bus_mb_s);
         let most_pool = p.pool_bytes.map_or(f64::INFINITY, |bytes| bytes as f64);
         let used = p.start_bytes.map_or(0.0, |start| (p.clean_bytes - start) as f64);
-        Pslc {
+        PslcModel {
             p: *p,
             announced: card.announced_bytes,
-            state: State {
+            state: CacheState {
                 used,
                 // JSON knows no infinity: without a limit the pool is simply never drawn from.
                 pool: if most_pool.is_finite() { most_pool } else { 0.0 },
@@ -114,7 +114,7 @@ impl Pslc {
 
     /// A write begins at `now`, on a card of which `mapped` bytes hold something. Returns what the cache takes of it.
     #[inline]
-    pub(crate) fn take(&mut self, now: f64, piece: Command, mapped: u64) -> Taken {
+    pub(crate) fn take(&mut self, now: f64, piece: CardCommand, mapped: u64) -> CachedWrite {
         let limit = self.p.limit_bytes(self.announced.saturating_sub(mapped));
         let len = piece.len;
         if !self.state.open || self.p.clean_between_reads {
@@ -126,18 +126,18 @@ impl Pslc {
         self.draw(number(len));
         self.place(piece.offset, len, bytes == len);
         if bytes == len {
-            return Taken { bytes, per_byte: self.per_byte };
+            return CachedWrite { bytes, per_byte: self.per_byte };
         }
         self.state.open = false;
         self.when_full(bytes, len)
     }
 
-    fn when_full(&self, bytes: u64, len: u64) -> Taken {
+    fn when_full(&self, bytes: u64, len: u64) -> CachedWrite {
         match self.p.when_full {
-            WhenFull::Direct => Taken { bytes, per_byte: self.per_byte },
+            WhenFull::Direct => CachedWrite { bytes, per_byte: self.per_byte },
             WhenFull::Fold => {
                 let all = bytes as f64 * self.per_byte + (len - bytes) as f64 * self.folding;
-                Taken { bytes: len, per_byte: all / len as f64 }
+                CachedWrite { bytes: len, per_byte: all / len as f64 }
             }
         }
     }
@@ -204,13 +204,13 @@ impl Pslc {
 }
 
 /// Absent times are those of the page engine; the other engines have their own and use the speed alone.
-fn timing(p: &Cache, card: &Archetype, mb_s: f64) -> Timing {
+fn timing(p: &PslcCache, card: &Archetype, mb_s: f64) -> RampTiming {
     let (base_s, large_s, serial_s, ramp_bytes) = match &card.write {
-        Some(Write::Page(w)) => (w.base_s, w.large_s, w.serial_s, w.ramp_bytes),
+        Some(WriteTimes::Page(w)) => (w.base_s, w.large_s, w.serial_s, w.ramp_bytes),
         _ => (0.0, None, 0.0, 1),
     };
     let base_s = p.write_base_s.unwrap_or(base_s);
-    Timing::new(Line {
+    RampTiming::new(RampParameters {
         base_s,
         large_s: p.write_large_s.or(large_s).unwrap_or(base_s),
         ramp_bytes,

@@ -1,11 +1,11 @@
 //! What a card has done so far: shown while it is served, and what `info` and wear rest on.
 
-use super::timing::Command;
+use super::timing::CardCommand;
 use serde::{Deserialize, Serialize};
 
 /// What the mapping engine did inside the card, beyond storing what it was given.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Work {
+pub struct MappingWork {
     /// Blocks merged, or collected as garbage.
     pub merges: u64,
     /// Bytes copied by that.
@@ -16,7 +16,7 @@ pub struct Work {
 
 /// Commands by kind; part of a card's saved state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tally {
+pub struct CommandTally {
     /// Read commands.
     pub reads: u64,
     /// Bytes read.
@@ -39,9 +39,9 @@ pub struct Tally {
     pub map_misses: u64,
 }
 
-impl Tally {
+impl CommandTally {
     #[inline]
-    pub(super) fn count(&mut self, command: &Command) {
+    pub(super) fn count(&mut self, command: &CardCommand) {
         if command.write {
             self.writes += 1;
             self.written_bytes += command.len;
@@ -59,13 +59,13 @@ impl Tally {
 
 /// Everything that is counted, since the card left the factory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct Counters {
+pub struct LifetimeCounters {
     /// What it was asked for.
     #[serde(flatten)]
-    pub tally: Tally,
+    pub tally: CommandTally,
     /// What it did for that.
     #[serde(flatten)]
-    pub work: Work,
+    pub work: MappingWork,
     /// Mean erasures of a block, where wear is modelled.
     pub erase_cycles: Option<f64>,
     /// Share of the endurance used up, in percent.

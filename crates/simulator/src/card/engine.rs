@@ -2,49 +2,51 @@
 //! allocation table lies: guarded, so that writes there are slow, or mapped by page, so that small ones anywhere in it
 //! are fast (model 1.2).
 
-use super::counters::Work;
-use super::hybrid::Hybrid;
-use super::log::Log;
-use super::page::Page;
-use super::timing::{Cost, Line, Timing, ns, ns_per_byte};
-use crate::archetype::{Archetype, FatRegion, Write};
+use super::counters::MappingWork;
+use super::hybrid::HybridEngine;
+use super::log::LogEngine;
+use super::page::PageEngine;
+use super::timing::{CommandCost, RampParameters, RampTiming, ns, ns_per_byte};
+use crate::archetype::{Archetype, FatRegion, WriteTimes};
 
 #[derive(Debug)]
-pub(super) enum Engine {
-    Hybrid(Hybrid),
-    Log(Log),
-    Page(Page),
-    Constant(Timing),
+pub(super) enum MappingEngine {
+    Hybrid(HybridEngine),
+    Log(LogEngine),
+    Page(PageEngine),
+    Constant(RampTiming),
 }
 
-impl Engine {
+impl MappingEngine {
     pub(super) fn new(a: &Archetype, bus: f64) -> Self {
         match (&a.write, &a.constant) {
-            (Some(Write::Hybrid(p)), _) => Engine::Hybrid(Hybrid::new(p, &a.flash, bus)),
-            (Some(Write::Log(p)), _) => Engine::Log(Log::new(p, &a.flash, a.announced_bytes, bus)),
-            (Some(Write::Page(p)), _) => Engine::Page(Page::new(p, a, bus)),
+            (Some(WriteTimes::Hybrid(p)), _) => MappingEngine::Hybrid(HybridEngine::new(p, &a.flash, bus)),
+            (Some(WriteTimes::Log(p)), _) => {
+                MappingEngine::Log(LogEngine::new(p, &a.flash, a.announced_bytes, bus))
+            }
+            (Some(WriteTimes::Page(p)), _) => MappingEngine::Page(PageEngine::new(p, a, bus)),
             (None, constant) => {
                 let (command_s, mb_s) = constant.map_or((0.0, f64::INFINITY), |c| (c.command_s, c.mb_s));
-                let line = Line {
+                let line = RampParameters {
                     base_s: command_s,
                     large_s: command_s,
                     ramp_bytes: 1,
                     serial_s: 0.0,
                     mb_s: mb_s.min(bus),
                 };
-                Engine::Constant(Timing::new(line))
+                MappingEngine::Constant(RampTiming::new(line))
             }
         }
     }
 
     /// Cost of writing a piece; `first` where it begins a command.
     #[inline]
-    pub(super) fn write(&mut self, offset: u64, len: u64, first: bool) -> Cost {
+    pub(super) fn write(&mut self, offset: u64, len: u64, first: bool) -> CommandCost {
         match self {
-            Engine::Hybrid(hybrid) => Cost::serial(hybrid.write(offset, len, first)),
-            Engine::Log(log) => Cost::serial(log.write(offset, len, first)),
-            Engine::Page(page) => page.timing.cost(len),
-            Engine::Constant(timing) => timing.cost(len),
+            MappingEngine::Hybrid(hybrid) => CommandCost::serial(hybrid.write(offset, len, first)),
+            MappingEngine::Log(log) => CommandCost::serial(log.write(offset, len, first)),
+            MappingEngine::Page(page) => page.timing.cost(len),
+            MappingEngine::Constant(timing) => timing.cost(len),
         }
     }
 
@@ -52,32 +54,32 @@ impl Engine {
     #[inline]
     pub(super) fn in_order(&self) -> Option<f64> {
         match self {
-            Engine::Hybrid(hybrid) => hybrid.in_order(),
-            Engine::Log(log) => log.in_order(),
-            Engine::Page(_) | Engine::Constant(_) => None,
+            MappingEngine::Hybrid(hybrid) => hybrid.in_order(),
+            MappingEngine::Log(log) => log.in_order(),
+            MappingEngine::Page(_) | MappingEngine::Constant(_) => None,
         }
     }
 
-    pub(super) fn read(&self, len: u64) -> Cost {
+    pub(super) fn read(&self, len: u64) -> CommandCost {
         match self {
-            Engine::Page(page) => page.timing.cost(len),
-            Engine::Constant(timing) => timing.cost(len),
-            Engine::Hybrid(_) | Engine::Log(_) => Cost::default(),
+            MappingEngine::Page(page) => page.timing.cost(len),
+            MappingEngine::Constant(timing) => timing.cost(len),
+            MappingEngine::Hybrid(_) | MappingEngine::Log(_) => CommandCost::default(),
         }
     }
 
-    pub(super) fn work(&self) -> Work {
+    pub(super) fn work(&self) -> MappingWork {
         match self {
-            Engine::Page(page) => page.state.work,
-            Engine::Hybrid(hybrid) => hybrid.state.work,
-            Engine::Log(log) => log.state.work,
-            Engine::Constant(_) => Work::default(),
+            MappingEngine::Page(page) => page.state.work,
+            MappingEngine::Hybrid(hybrid) => hybrid.state.work,
+            MappingEngine::Log(log) => log.state.work,
+            MappingEngine::Constant(_) => MappingWork::default(),
         }
     }
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Region {
+pub(super) struct MappedRegion {
     /// Byte behind its last.
     pub(super) end: u64,
     slower: f64,
@@ -85,11 +87,11 @@ pub(super) struct Region {
     per_byte: f64,
 }
 
-impl Region {
+impl MappedRegion {
     pub(super) fn new(p: &FatRegion, card: &Archetype, bus_mb_s: f64) -> Self {
         let constant = || card.constant.map_or(f64::INFINITY, |c| c.mb_s);
-        let mb_s = card.write.as_ref().map_or_else(constant, Write::mb_s);
-        Region {
+        let mb_s = card.write.as_ref().map_or_else(constant, WriteTimes::mb_s);
+        MappedRegion {
             end: p.bytes,
             slower: 1.0 / p.speed,
             page_write: p.page_write_s.map(ns),
@@ -99,9 +101,9 @@ impl Region {
 
     /// Cost of writing `len` bytes inside it; `engine` says what the same would cost elsewhere, and is not asked
     /// where the region is mapped by page, so that no block is opened.
-    pub(super) fn write(&self, len: u64, first: bool, engine: impl FnOnce() -> Cost) -> Cost {
+    pub(super) fn write(&self, len: u64, first: bool, engine: impl FnOnce() -> CommandCost) -> CommandCost {
         let cost = match self.page_write {
-            Some(base) => Cost::serial(if first { base } else { 0.0 } + len as f64 * self.per_byte),
+            Some(base) => CommandCost::serial(if first { base } else { 0.0 } + len as f64 * self.per_byte),
             None => engine(),
         };
         cost.scaled(self.slower)

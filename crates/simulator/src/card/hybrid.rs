@@ -2,13 +2,13 @@
 //! through; closing a block that is not whole copies, and with K + 1 blocks in turn every write closes one.
 //! Small writes may go to a log of their own instead.
 
-use super::counters::Work;
-use super::timing::{Unit, ns, ns_per_byte};
-use crate::archetype::{Close, Flash, HybridWrite};
+use super::counters::MappingWork;
+use super::timing::{FlashUnit, ns, ns_per_byte};
+use crate::archetype::{CloseCopy, FlashUnits, HybridWrite};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-struct Open {
+struct OpenBlock {
     au: u64,
     /// Written out of order since it was opened.
     random: bool,
@@ -19,14 +19,14 @@ struct Open {
     log_bytes: u64,
 }
 
-impl Open {
+impl OpenBlock {
     fn new(au: u64, offset: u64) -> Self {
-        Open { au, random: false, from: offset, to: offset, log_bytes: 0 }
+        OpenBlock { au, random: false, from: offset, to: offset, log_bytes: 0 }
     }
 }
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-struct Stream {
+struct WriteStream {
     start: u64,
     next: u64,
     /// True once it has left the block that it began in.
@@ -34,46 +34,46 @@ struct Stream {
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct State {
+pub(crate) struct HybridState {
     /// Least recently used first.
-    open: Vec<Open>,
-    stream: Stream,
+    open: Vec<OpenBlock>,
+    stream: WriteStream,
     small_bytes: u64,
-    pub(crate) work: Work,
+    pub(crate) work: MappingWork,
 }
 
 /// The engine. Costs are nanoseconds, all of them serial: such cards have no queue.
 #[derive(Debug)]
-pub(crate) struct Hybrid {
+pub(crate) struct HybridEngine {
     p: HybridWrite,
     per_byte: f64,
     copy_per_byte: f64,
     /// Nanoseconds a byte of small writes that go to their log.
     small_per_byte: f64,
-    au: Unit,
-    page: Unit,
+    au: FlashUnit,
+    page: FlashUnit,
     /// What a write out of order occupies whole.
-    plane: Unit,
+    plane: FlashUnit,
     in_order: bool,
-    pub(crate) state: State,
+    pub(crate) state: HybridState,
 }
 
-impl Hybrid {
-    pub(crate) fn new(p: &HybridWrite, flash: &Flash, bus_mb_s: f64) -> Self {
-        Hybrid {
+impl HybridEngine {
+    pub(crate) fn new(p: &HybridWrite, flash: &FlashUnits, bus_mb_s: f64) -> Self {
+        HybridEngine {
             p: *p,
             per_byte: ns_per_byte(p.mb_s.min(bus_mb_s)),
             copy_per_byte: ns_per_byte(p.copy_mb_s),
             small_per_byte: p.small_log.map_or(0.0, |log| ns_per_byte(log.mb_s.min(bus_mb_s))),
-            au: Unit::new(flash.au_bytes),
-            page: Unit::new(flash.page_bytes),
-            plane: Unit::new(flash.plane_bytes()),
+            au: FlashUnit::new(flash.au_bytes),
+            page: FlashUnit::new(flash.page_bytes),
+            plane: FlashUnit::new(flash.plane_bytes()),
             in_order: false,
-            state: State {
+            state: HybridState {
                 open: Vec::with_capacity(p.open_linear.max(p.open_random) as usize + 1),
-                stream: Stream { start: 0, next: u64::MAX, established: false },
+                stream: WriteStream { start: 0, next: u64::MAX, established: false },
                 small_bytes: 0,
-                work: Work::default(),
+                work: MappingWork::default(),
             },
         }
     }
@@ -113,7 +113,7 @@ impl Hybrid {
         let mut cost = if first { ns(self.p.fixed_s) } else { 0.0 };
         if jumps {
             cost += ns(self.p.jump_s) + if stream.established { ns(self.p.stream_end_s) } else { 0.0 };
-            *stream = Stream { start: offset, next: offset, established: false };
+            *stream = WriteStream { start: offset, next: offset, established: false };
         }
         if first && !stream.established {
             cost += ns(self.p.new_stream_s);
@@ -129,7 +129,7 @@ impl Hybrid {
             return None;
         }
         self.in_order = false;
-        self.state.stream = Stream { start: offset, next: offset + len, established: false };
+        self.state.stream = WriteStream { start: offset, next: offset + len, established: false };
         self.state.small_bytes += len;
         let mut cost = ns(small.write_s) + len as f64 * self.small_per_byte;
         if self.state.small_bytes >= small.bytes {
@@ -178,7 +178,7 @@ impl Hybrid {
         if in_order || (self.p.open_random > 0 && block.log_bytes + len <= self.p.random_log_bytes) {
             return 0.0;
         }
-        *block = Open::new(block.au, offset);
+        *block = OpenBlock::new(block.au, offset);
         self.copy(self.au.bytes)
     }
 
@@ -193,7 +193,7 @@ impl Hybrid {
             return 0.0;
         }
         let cost = self.make_room();
-        self.state.open.push(Open::new(au, offset));
+        self.state.open.push(OpenBlock::new(au, offset));
         cost
     }
 
@@ -250,11 +250,11 @@ impl Hybrid {
         cost
     }
 
-    fn close(&mut self, block: &Open) -> f64 {
+    fn close(&mut self, block: &OpenBlock) -> f64 {
         self.copy(match self.p.close {
-            Close::Partial if !block.random => self.au.bytes - (block.to - block.from),
-            Close::Written => block.log_bytes.min(self.au.bytes),
-            Close::Partial | Close::Full => self.au.bytes,
+            CloseCopy::Partial if !block.random => self.au.bytes - (block.to - block.from),
+            CloseCopy::Written => block.log_bytes.min(self.au.bytes),
+            CloseCopy::Partial | CloseCopy::Full => self.au.bytes,
         })
     }
 

@@ -4,9 +4,9 @@
 //! The cost is charged as it accrues and paid one merge at a time: the mean is the model's closed form
 //! t_b + D·T_m·c/L with D the units in the log, and single writes stall for T_m, as on real cards.
 
-use super::counters::Work;
-use super::timing::{Unit, ns, ns_per_byte};
-use crate::archetype::{Flash, LogWrite};
+use super::counters::MappingWork;
+use super::timing::{FlashUnit, ns, ns_per_byte};
+use crate::archetype::{FlashUnits, LogWrite};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -17,7 +17,7 @@ const ENTRY: u64 = 4096;
 const STREAMS: usize = 16;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct State {
+pub(crate) struct LogState {
     pub(super) units: usize,
     /// Unit of each entry, oldest first, so that units leave the log again.
     entries: VecDeque<u32>,
@@ -27,46 +27,46 @@ pub(crate) struct State {
     oldest_stream: usize,
     /// Bytes written since a unit was last used up.
     filled: u64,
-    pub(crate) work: Work,
+    pub(crate) work: MappingWork,
 }
 
 /// The engine. Costs are nanoseconds, all of them serial.
 #[derive(Debug)]
-pub(crate) struct Log {
+pub(crate) struct LogEngine {
     p: LogWrite,
     per_byte: f64,
     capacity: usize,
     /// What one entry adds to the debt for each unit in the log.
     share: f64,
-    au: Unit,
+    au: FlashUnit,
     in_order: bool,
     in_log: Vec<u32>,
     /// Units with at least one entry.
     distinct: u32,
-    pub(crate) state: State,
+    pub(crate) state: LogState,
 }
 
-impl Log {
-    pub(crate) fn new(p: &LogWrite, flash: &Flash, announced: u64, bus_mb_s: f64) -> Self {
+impl LogEngine {
+    pub(crate) fn new(p: &LogWrite, flash: &FlashUnits, announced: u64, bus_mb_s: f64) -> Self {
         let capacity = (p.log_bytes / ENTRY).max(1) as usize;
         let units = (announced / flash.au_bytes + 2) as usize;
-        Log {
+        LogEngine {
             p: *p,
             per_byte: ns_per_byte(p.mb_s.min(bus_mb_s)),
             capacity,
             share: 1.0 / capacity as f64,
-            au: Unit::new(flash.au_bytes),
+            au: FlashUnit::new(flash.au_bytes),
             in_order: false,
             in_log: vec![0; units],
             distinct: 0,
-            state: State {
+            state: LogState {
                 units,
                 entries: VecDeque::with_capacity(capacity.min(1 << 20) + 1),
                 debt: 0.0,
                 streams: [u64::MAX; STREAMS],
                 oldest_stream: 0,
                 filled: 0,
-                work: Work::default(),
+                work: MappingWork::default(),
             },
         }
     }
@@ -132,16 +132,16 @@ impl Log {
         self.state.entries.push_back(unit);
     }
 
-    pub(super) fn resume(&mut self, state: State) {
+    pub(super) fn resume(&mut self, state: LogState) {
         let highest = state.entries.iter().max().map_or(0, |unit| *unit as usize + 1);
         self.in_log = vec![0; state.units.max(highest)];
         state.entries.iter().for_each(|unit| self.in_log[*unit as usize] += 1);
         self.distinct = self.in_log.iter().filter(|n| **n > 0).count() as u32;
-        self.state = State { oldest_stream: state.oldest_stream % STREAMS, ..state };
+        self.state = LogState { oldest_stream: state.oldest_stream % STREAMS, ..state };
     }
 }
 
-impl State {
+impl LogState {
     /// True where the write continues a known stream; else it begins one, in place of the oldest.
     #[inline]
     fn continues(&mut self, offset: u64, len: u64) -> bool {
@@ -159,9 +159,9 @@ impl State {
 mod tests {
     use super::*;
 
-    fn engine(merge_s: f64) -> Log {
+    fn engine(merge_s: f64) -> LogEngine {
         let p = LogWrite { fixed_s: 0.0005, random_s: 0.001, mb_s: 10.0, log_bytes: 1 << 20, merge_s };
-        Log::new(&p, &Flash::default(), 1 << 30, f64::INFINITY)
+        LogEngine::new(&p, &FlashUnits::default(), 1 << 30, f64::INFINITY)
     }
 
     #[test]

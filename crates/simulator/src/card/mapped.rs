@@ -2,21 +2,21 @@
 //! some cards, needs no copying on others, and leaves a dynamic cache more room. One bit a block.
 
 use super::timing::ns;
-use crate::archetype::Read;
+use crate::archetype::ReadTimes;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 const SHIFT: u32 = 12;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Mapped {
+pub(crate) struct MappedBlocks {
     pub(super) words: Vec<u64>,
     blocks: u64,
 }
 
-impl Mapped {
+impl MappedBlocks {
     pub(crate) fn new(bytes: u64) -> Self {
-        Mapped { words: vec![0; (bytes.div_ceil(1 << SHIFT)).div_ceil(64) as usize], blocks: 0 }
+        MappedBlocks { words: vec![0; (bytes.div_ceil(1 << SHIFT)).div_ceil(64) as usize], blocks: 0 }
     }
 
     #[inline]
@@ -95,7 +95,7 @@ pub(crate) struct MapCache {
 
 impl MapCache {
     /// Absent where the whole table fits.
-    pub(crate) fn new(read: &Read, announced_bytes: u64) -> Option<Self> {
+    pub(crate) fn new(read: &ReadTimes, announced_bytes: u64) -> Option<Self> {
         let held = read.map_cache_bytes.filter(|c| *c < announced_bytes && read.map_miss_s > 0.0)?;
         let parts = (announced_bytes >> PART_SHIFT) as usize + 1;
         let state = MapState {
@@ -128,7 +128,7 @@ impl MapCache {
 mod tests {
     use super::*;
     use crate::target_spec;
-    use cardscope_model::random::Random;
+    use cardscope_model::random::SeededRandom;
     use std::collections::BTreeSet;
 
     proptest::proptest! {
@@ -136,7 +136,7 @@ mod tests {
         fn the_bits_agree_with_a_set_of_blocks(
             steps in proptest::collection::vec((proptest::bool::ANY, 0u64..4000, 1u64..2000), 1..40)
         ) {
-            let (mut mapped, mut set) = (Mapped::new(6000 * 512), BTreeSet::new());
+            let (mut mapped, mut set) = (MappedBlocks::new(6000 * 512), BTreeSet::new());
             for (write, sector, sectors) in steps {
                 let (offset, len) = (sector * 512, sectors * 512);
                 let (before, change);
@@ -164,7 +164,7 @@ mod tests {
         let read = spec.archetype.read.unwrap();
         for (span_gib, share) in [(1, 0.0), (2, 0.5), (4, 0.75), (64, 1.0 - 1.0 / 64.0)] {
             let mut cache = MapCache::new(&read, spec.archetype.announced_bytes).unwrap();
-            let mut random = Random::from_state(5);
+            let mut random = SeededRandom::from_state(5);
             let mut misses = |n: u32| {
                 let blocks = span_gib * 262_144;
                 (0..n).filter(|_| cache.fetch(random.next_u64() % blocks * 4096) > 0.0).count() as f64

@@ -18,20 +18,20 @@ pub(crate) mod thermal;
 mod timing;
 mod wear;
 
-use crate::archetype::{Archetype, EndOfLife, QueueCost, Write};
-use cache::{Pslc, Taken};
-use counters::{Counters, Tally};
-use engine::{Engine, Region};
-use mapped::{MapCache, Mapped};
-use noise::{Draw, Noise};
-use page::Written;
-use ram::Ram;
-use read::{Planes, ReadPath};
+use crate::archetype::{Archetype, EndOfLife, QueueCost, WriteTimes};
+use cache::{CachedWrite, PslcModel};
+use counters::{CommandTally, LifetimeCounters};
+use engine::{MappedRegion, MappingEngine};
+use mapped::{MapCache, MappedBlocks};
+use noise::{NoiseDraw, NoiseSource};
+use page::WriteSize;
+use ram::RamBuffer;
+use read::{PlaneState, ReadPath};
 use std::ops::Range;
-use thermal::{Heat, HeatCounters};
-pub(crate) use timing::Command;
-use timing::{Cost, Timing, later, ns, number};
-use wear::Wear;
+use thermal::{HeatCounters, HeatModel};
+pub(crate) use timing::CardCommand;
+use timing::{CommandCost, RampTiming, later, ns, number};
+use wear::WearTracker;
 
 /// A long command is charged in pieces of this size, so that heat and cache follow its course.
 const PIECE: u64 = 8 << 20;
@@ -41,18 +41,18 @@ const DEPTHS: usize = 256;
 
 /// A card. Times are nanoseconds since it was put in.
 #[derive(Debug)]
-pub(crate) struct Card {
-    engine: Engine,
+pub(crate) struct CardModel {
+    engine: MappingEngine,
     reads: Option<ReadPath>,
-    pslc: Option<Pslc>,
-    heat: Option<Heat>,
-    ram: Option<Ram>,
-    region: Option<Region>,
-    mapped: Option<Mapped>,
+    pslc: Option<PslcModel>,
+    heat: Option<HeatModel>,
+    ram: Option<RamBuffer>,
+    region: Option<MappedRegion>,
+    mapped: Option<MappedBlocks>,
     map_cache: Option<MapCache>,
-    planes: Option<Planes>,
-    wear: Option<Wear>,
-    noise: Noise,
+    planes: Option<PlaneState>,
+    wear: Option<WearTracker>,
+    noise: NoiseSource,
     /// 1 / Q.
     queue_share: f64,
     /// Of reads and of writes, each outside of the cache and in it.
@@ -60,36 +60,36 @@ pub(crate) struct Card {
     flush: f64,
     discard: f64,
     last_end: f64,
-    tally: Tally,
+    tally: CommandTally,
     /// Erasures of the engine that the wear knows of.
     worn: u64,
     /// Blocks that fell out of use at the end of the card's life and that nobody was told of yet.
     lost: Vec<Range<u64>>,
 }
 
-impl Card {
+impl CardModel {
     pub(crate) fn new(a: &Archetype, seed: u64) -> Self {
         let bus =
             a.rig.bus_mb_s.unwrap_or(f64::INFINITY).min(a.front.interface_mb_s.unwrap_or(f64::INFINITY));
-        Card {
-            engine: Engine::new(a, bus),
+        CardModel {
+            engine: MappingEngine::new(a, bus),
             reads: a.read.as_ref().map(|r| ReadPath::new(r, a, bus)),
-            pslc: a.cache.as_ref().map(|c| Pslc::new(c, a, bus)),
-            heat: a.thermal.as_ref().filter(|_| a.rig.heat).map(|thermal| Heat::new(thermal, a)),
-            ram: Ram::new(&a.front, bus),
-            region: a.fat_region.as_ref().map(|r| Region::new(r, a, bus)),
-            mapped: needs_mapped(a).then(|| Mapped::new(a.announced_bytes)),
+            pslc: a.cache.as_ref().map(|c| PslcModel::new(c, a, bus)),
+            heat: a.thermal.as_ref().filter(|_| a.rig.heat).map(|thermal| HeatModel::new(thermal, a)),
+            ram: RamBuffer::new(&a.front, bus),
+            region: a.fat_region.as_ref().map(|r| MappedRegion::new(r, a, bus)),
+            mapped: needs_mapped(a).then(|| MappedBlocks::new(a.announced_bytes)),
             map_cache: a.read.as_ref().and_then(|r| MapCache::new(r, a.announced_bytes)),
-            planes: Planes::new(&a.flash, a.queue.depth),
-            wear: a.wear.as_ref().map(|w| Wear::new(w, a)),
-            noise: Noise::new(&a.noise, seed),
+            planes: PlaneState::new(&a.flash, a.queue.depth),
+            wear: a.wear.as_ref().map(|w| WearTracker::new(w, a)),
+            noise: NoiseSource::new(&a.noise, seed),
             queue_share: 1.0 / f64::from(a.queue.depth),
             queue_cost: [&a.queue.read_cost, &a.queue.write_cost]
                 .map(|list| [steps(list, |s| s.factor), steps(list, |s| s.cached.unwrap_or(s.factor))]),
             flush: ns(a.queue.flush_s),
             discard: ns(a.front.discard_s),
             last_end: 0.0,
-            tally: Tally::default(),
+            tally: CommandTally::default(),
             worn: 0,
             lost: Vec::new(),
         }
@@ -97,7 +97,7 @@ impl Card {
 
     /// Serves a command that arrives at `now`; returns when it ends. Commands end in the order of their arrival.
     #[inline(always)]
-    pub(crate) fn serve(&mut self, now: f64, command: Command) -> f64 {
+    pub(crate) fn serve(&mut self, now: f64, command: CardCommand) -> f64 {
         self.tally.count(&command);
         if self.ram.is_some() {
             return self.serve_through_ram(now, command);
@@ -106,24 +106,24 @@ impl Card {
     }
 
     #[inline(always)]
-    fn serve_by_flash(&mut self, now: f64, command: Command) -> f64 {
+    fn serve_by_flash(&mut self, now: f64, command: CardCommand) -> f64 {
         if let Some(heat) = &mut self.heat {
             heat.begin(now, self.last_end);
         }
         if let Some(pslc) = &mut self.pslc {
             pslc.begin(now);
         }
-        let end = self.serve_piece(now, Command { len: command.len.min(PIECE), ..command }, true);
+        let end = self.serve_piece(now, CardCommand { len: command.len.min(PIECE), ..command }, true);
         if command.len <= PIECE { end } else { self.serve_rest(now, command) }
     }
 
     /// The pieces of a long command behind its first.
     #[inline(never)]
-    fn serve_rest(&mut self, now: f64, command: Command) -> f64 {
+    fn serve_rest(&mut self, now: f64, command: CardCommand) -> f64 {
         let (mut done, mut end) = (PIECE, self.last_end);
         while done < command.len {
             let piece =
-                Command { offset: command.offset + done, len: PIECE.min(command.len - done), ..command };
+                CardCommand { offset: command.offset + done, len: PIECE.min(command.len - done), ..command };
             end = self.serve_piece(now, piece, false);
             done += PIECE;
         }
@@ -132,14 +132,14 @@ impl Card {
 
     /// [`Card::serve_by_flash`] for those who need not be fast.
     #[inline(never)]
-    fn serve_apart(&mut self, now: f64, command: Command) -> f64 {
+    fn serve_apart(&mut self, now: f64, command: CardCommand) -> f64 {
         self.serve_by_flash(now, command)
     }
 
     /// One piece of a command. Always inline, with what it calls: costs that are returned through memory and copied at once
     /// stall the processor for longer than it takes to work them out.
     #[inline(always)]
-    fn serve_piece(&mut self, now: f64, piece: Command, first: bool) -> f64 {
+    fn serve_piece(&mut self, now: f64, piece: CardCommand, first: bool) -> f64 {
         let slot = (piece.in_flight as usize).min(DEPTHS - 1);
         // Where a write went is asked when it is there; reading moves nothing.
         let cost = if piece.write {
@@ -174,7 +174,7 @@ impl Card {
     /// in flight the second, and in between the closed loop of the first gives d / T1. `alone` for a command that
     /// must wait for the one before it.
     #[inline(always)]
-    fn end_of(&self, now: f64, cost: Cost, draw: Draw, first: bool, alone: bool) -> f64 {
+    fn end_of(&self, now: f64, cost: CommandCost, draw: NoiseDraw, first: bool, alone: bool) -> f64 {
         if !first {
             return self.last_end + cost.service;
         }
@@ -185,7 +185,7 @@ impl Card {
     }
 
     #[inline(always)]
-    fn read_cost_of(&mut self, piece: Command) -> Cost {
+    fn read_cost_of(&mut self, piece: CardCommand) -> CommandCost {
         let cached = self.cached(piece.offset);
         let Some(reads) = &mut self.reads else { return self.engine.read(piece.len) };
         let unmapped = self.mapped.as_ref().is_some_and(|m| !m.has(piece.offset));
@@ -203,7 +203,7 @@ impl Card {
     }
 
     #[inline(always)]
-    fn write_cost_of(&mut self, now: f64, piece: Command, first: bool) -> Cost {
+    fn write_cost_of(&mut self, now: f64, piece: CardCommand, first: bool) -> CommandCost {
         if let Some(reads) = &mut self.reads {
             reads.forget();
         }
@@ -213,9 +213,9 @@ impl Card {
             Some(region) if piece.offset < region.end => self.write_in_region(now, region, piece, first),
             _ => self.write_to_flash(now, piece, first),
         };
-        if let Engine::Page(page) = &mut self.engine {
-            let mapped = self.mapped.as_ref().map_or(0, Mapped::bytes);
-            cost.service += page.store(Written { offset: piece.offset, len: piece.len, new_bytes, mapped });
+        if let MappingEngine::Page(page) = &mut self.engine {
+            let mapped = self.mapped.as_ref().map_or(0, MappedBlocks::bytes);
+            cost.service += page.store(WriteSize { offset: piece.offset, len: piece.len, new_bytes, mapped });
             cost.access += if missed { page.map_miss } else { 0.0 };
         }
         if self.wear.is_some() {
@@ -225,22 +225,28 @@ impl Card {
     }
 
     /// A write that begins in the region at the card's start, and may reach beyond it.
-    fn write_in_region(&mut self, now: f64, region: Region, piece: Command, first: bool) -> Cost {
-        let inside = Command { len: piece.len.min(region.end - piece.offset), ..piece };
+    fn write_in_region(
+        &mut self,
+        now: f64,
+        region: MappedRegion,
+        piece: CardCommand,
+        first: bool,
+    ) -> CommandCost {
+        let inside = CardCommand { len: piece.len.min(region.end - piece.offset), ..piece };
         let cost = region.write(inside.len, first, || self.write_to_flash(now, inside, first));
         if inside.len == piece.len {
             return cost;
         }
-        let rest = Command { offset: region.end, len: piece.len - inside.len, ..piece };
+        let rest = CardCommand { offset: region.end, len: piece.len - inside.len, ..piece };
         cost.plus(self.write_to_flash(now, rest, false))
     }
 
     #[inline(always)]
-    fn write_to_flash(&mut self, now: f64, piece: Command, first: bool) -> Cost {
+    fn write_to_flash(&mut self, now: f64, piece: CardCommand, first: bool) -> CommandCost {
         let Some(pslc) = &mut self.pslc else { return self.engine.write(piece.offset, piece.len, first) };
-        let mapped = self.mapped.as_ref().map_or(0, Mapped::bytes);
+        let mapped = self.mapped.as_ref().map_or(0, MappedBlocks::bytes);
         match &mut self.engine {
-            Engine::Page(page) => {
+            MappingEngine::Page(page) => {
                 let taken = pslc.take(now, piece, mapped);
                 cached_write(pslc, &page.timing, taken, piece.len)
             }
@@ -256,11 +262,11 @@ impl Card {
     }
 
     /// Wears the card by a write; returns what its worn blocks add to the time.
-    fn wear_out(&mut self, piece: Command) -> f64 {
+    fn wear_out(&mut self, piece: CardCommand) -> f64 {
         let Some(wear) = &mut self.wear else { return 0.0 };
         let erased = match &self.engine {
             // It maps nothing: whole blocks are erased once they were written.
-            Engine::Constant(_) => wear.au.number(self.tally.written_bytes),
+            MappingEngine::Constant(_) => wear.au.number(self.tally.written_bytes),
             engine => engine.work().erased_units,
         };
         wear.written(piece.offset);
@@ -277,13 +283,13 @@ impl Card {
     }
 
     /// A command to a controller that joins writes in its memory.
-    fn serve_through_ram(&mut self, now: f64, command: Command) -> f64 {
+    fn serve_through_ram(&mut self, now: f64, command: CardCommand) -> f64 {
         // A controller left alone has meanwhile written what it held.
         let last_end = self.last_end;
         if let Some(range) = self.ram.as_mut().and_then(|ram| ram.rested(now, last_end)) {
             self.store(last_end, range, 1);
         }
-        let Command { offset, len, in_flight, write } = command;
+        let CardCommand { offset, len, in_flight, write } = command;
         let Some(ram) = &mut self.ram else { return self.last_end };
         if !write {
             let (here, first) = (ram.holds(offset, len), ram.in_the_way(offset, len));
@@ -309,7 +315,7 @@ impl Card {
     /// What the controller's memory held goes to the flash.
     fn store(&mut self, now: f64, range: Range<u64>, in_flight: u32) -> f64 {
         let (offset, len) = (range.start, range.end - range.start);
-        self.serve_apart(now, Command { write: true, offset, len, in_flight })
+        self.serve_apart(now, CardCommand { write: true, offset, len, in_flight })
     }
 
     /// A command that the controller's memory answers.
@@ -323,7 +329,7 @@ impl Card {
     /// Flushes at `now`; returns when everything is stored.
     pub(crate) fn flush(&mut self, now: f64) -> f64 {
         self.tally.flushes += 1;
-        if let Some(range) = self.ram.as_mut().and_then(Ram::drain) {
+        if let Some(range) = self.ram.as_mut().and_then(RamBuffer::drain) {
             self.store(now, range, 1);
         }
         self.last_end = now.max(self.last_end) + self.flush;
@@ -335,7 +341,7 @@ impl Card {
         self.tally.discards += 1;
         self.tally.discarded_bytes += len;
         let unmapped = self.mapped.as_mut().map_or(0, |mapped| mapped.clear(offset, len));
-        if let Engine::Page(page) = &mut self.engine {
+        if let MappingEngine::Page(page) = &mut self.engine {
             page.discard(unmapped, len);
         }
         if let Some(pslc) = &mut self.pslc {
@@ -348,13 +354,13 @@ impl Card {
     pub(crate) fn holds_data(&mut self, ranges: impl Iterator<Item = Range<u64>>) {
         let Some(mapped) = &mut self.mapped else { return };
         let bytes = ranges.map(|range| mapped.set(range.start, range.end - range.start)).sum();
-        if let Engine::Page(page) = &mut self.engine {
+        if let MappingEngine::Page(page) = &mut self.engine {
             page.hold(bytes);
         }
     }
 
     pub(crate) fn reset(&mut self) {
-        if let Some(range) = self.ram.as_mut().and_then(Ram::drain) {
+        if let Some(range) = self.ram.as_mut().and_then(RamBuffer::drain) {
             self.store(self.last_end, range, 1);
         }
         if let Some(reads) = &mut self.reads {
@@ -376,7 +382,7 @@ impl Card {
 
     #[inline]
     pub(crate) fn end_of_life(&self) -> Option<EndOfLife> {
-        self.wear.as_ref().and_then(Wear::end)
+        self.wear.as_ref().and_then(WearTracker::end)
     }
 
     /// Blocks that fell out of use since this was last asked.
@@ -384,9 +390,9 @@ impl Card {
         std::mem::take(&mut self.lost)
     }
 
-    pub(crate) fn counters(&self) -> Counters {
+    pub(crate) fn counters(&self) -> LifetimeCounters {
         let (tally, work) = (self.tally, self.engine.work());
-        let mut counters = Counters { tally, work, ..Counters::default() };
+        let mut counters = LifetimeCounters { tally, work, ..LifetimeCounters::default() };
         if let Some(wear) = &self.wear {
             counters.erase_cycles = Some(wear.cycles());
             counters.percent_used = Some(wear.percent_used());
@@ -401,7 +407,7 @@ impl Card {
 
 /// A write in front of which a cache stands: what the cache takes at its speed, the rest at the flash's own.
 #[inline(always)]
-fn cached_write(pslc: &Pslc, tlc: &Timing, taken: Taken, len: u64) -> Cost {
+fn cached_write(pslc: &PslcModel, tlc: &RampTiming, taken: CachedWrite, len: u64) -> CommandCost {
     let mut cost = if taken.bytes == len { pslc.timing.cost(len) } else { tlc.cost(len) };
     if taken.bytes > 0 {
         cost.service = number(taken.bytes) * taken.per_byte + tlc.transfer(len - taken.bytes);
@@ -411,7 +417,7 @@ fn cached_write(pslc: &Pslc, tlc: &Timing, taken: Taken, len: u64) -> Cost {
 
 /// Only where something depends on it is it kept which blocks hold data.
 fn needs_mapped(a: &Archetype) -> bool {
-    let collects = matches!(&a.write, Some(Write::Page(page)) if page.gc.is_some());
+    let collects = matches!(&a.write, Some(WriteTimes::Page(page)) if page.gc.is_some());
     collects || a.cache.is_some_and(|c| c.bits.is_some()) || a.read.is_some_and(|r| r.unmapped_s.is_some())
 }
 

@@ -5,15 +5,15 @@
 //! library's differ in the last bit from version to version, and with it the same card would.
 
 use crate::archetype::schema;
-use cardscope_model::random::Random;
+use cardscope_model::random::SeededRandom;
 use std::sync::LazyLock;
 
 /// Factors in the table; a power of two, so that bits of the random number pick one.
 const TABLE: usize = 1024;
 
 #[derive(Debug)]
-pub(crate) struct Noise {
-    pub(super) random: Random,
+pub(crate) struct NoiseSource {
+    pub(super) random: SeededRandom,
     read: Box<[f32; TABLE]>,
     write: Box<[f32; TABLE]>,
     /// Hiccup if the upper half of the random number lies below this.
@@ -22,16 +22,16 @@ pub(crate) struct Noise {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Draw {
+pub(crate) struct NoiseDraw {
     pub(crate) factor: f64,
     /// Added to it, in ns.
     pub(crate) hiccup_ns: f64,
 }
 
-impl Noise {
-    pub(crate) fn new(noise: &schema::Noise, seed: u64) -> Self {
-        Noise {
-            random: Random::from_state(seed),
+impl NoiseSource {
+    pub(crate) fn new(noise: &schema::CostNoise, seed: u64) -> Self {
+        NoiseSource {
+            random: SeededRandom::from_state(seed),
             read: table(noise.read_sigma),
             write: table(noise.write_sigma),
             hiccup_below: (noise.hiccup_p * f64::from(u32::MAX)) as u32,
@@ -40,10 +40,10 @@ impl Noise {
     }
 
     #[inline]
-    pub(crate) fn draw(&mut self, write: bool) -> Draw {
+    pub(crate) fn draw(&mut self, write: bool) -> NoiseDraw {
         let bits = self.random.next_u64();
         let factors = if write { &self.write } else { &self.read };
-        Draw { factor: f64::from(factors[bits as usize % TABLE]), hiccup_ns: self.hiccup(bits) }
+        NoiseDraw { factor: f64::from(factors[bits as usize % TABLE]), hiccup_ns: self.hiccup(bits) }
     }
 
     #[inline]
@@ -88,9 +88,9 @@ pub(crate) fn normal_cdf(z: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn noise(sigma: f64, hiccup_p: f64) -> Noise {
-        let table = schema::Noise { read_sigma: sigma, write_sigma: 0.0, hiccup_p, hiccup_s: 0.001 };
-        Noise::new(&table, 1)
+    fn noise(sigma: f64, hiccup_p: f64) -> NoiseSource {
+        let table = schema::CostNoise { read_sigma: sigma, write_sigma: 0.0, hiccup_p, hiccup_s: 0.001 };
+        NoiseSource::new(&table, 1)
     }
 
     #[test]

@@ -5,13 +5,13 @@
 //! erasure only; among scattered ones a victim keeps the share p = exp(-(1 - p)/u) of a card written evenly at
 //! random (FIFO collection; the model's own closed form).
 
-use super::counters::Work;
-use super::timing::{Line, Timing, ns, ns_per_byte};
-use crate::archetype::{Archetype, Gc, PageWrite};
+use super::counters::MappingWork;
+use super::timing::{RampParameters, RampTiming, ns, ns_per_byte};
+use crate::archetype::{Archetype, GarbageCollection, PageWrite};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct State {
+pub(crate) struct PageState {
     free: f64,
     /// Stale bytes in blocks that hold nothing else.
     stale_whole: f64,
@@ -20,11 +20,11 @@ pub(crate) struct State {
     next: u64,
     /// Bytes written that no erasure was counted for yet, on a card whose collection is not modelled.
     unerased: u64,
-    pub(crate) work: Work,
+    pub(crate) work: MappingWork,
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Written {
+pub(crate) struct WriteSize {
     pub(crate) offset: u64,
     pub(crate) len: u64,
     /// Bytes of it where nothing was before.
@@ -34,21 +34,21 @@ pub(crate) struct Written {
 }
 
 #[derive(Debug)]
-pub(crate) struct Page {
+pub(crate) struct PageEngine {
     /// Cost lines of writes and, where the card says nothing of reads, of those.
-    pub(super) timing: Timing,
+    pub(super) timing: RampTiming,
     /// Added to a write whose part of the mapping table is not in the controller's memory, in ns.
     pub(super) map_miss: f64,
     unit: u64,
-    gc: Option<Gc>,
-    pub(super) state: State,
+    gc: Option<GarbageCollection>,
+    pub(super) state: PageState,
 }
 
-impl Page {
+impl PageEngine {
     pub(crate) fn new(p: &PageWrite, card: &Archetype, bus_mb_s: f64) -> Self {
         let spare = p.gc.map_or(0.0, |gc| gc.spare_share);
-        Page {
-            timing: Timing::new(Line {
+        PageEngine {
+            timing: RampTiming::new(RampParameters {
                 base_s: p.base_s,
                 large_s: p.large_s.unwrap_or(p.base_s),
                 ramp_bytes: p.ramp_bytes,
@@ -58,20 +58,20 @@ impl Page {
             map_miss: ns(p.map_miss_s),
             unit: p.gc.map_or(card.flash.au_bytes, |gc| gc.unit_bytes),
             gc: p.gc,
-            state: State {
+            state: PageState {
                 free: card.announced_bytes as f64 * (1.0 + spare),
                 stale_whole: 0.0,
                 stale_scattered: 0.0,
                 next: u64::MAX,
                 unerased: 0,
-                work: Work::default(),
+                work: MappingWork::default(),
             },
         }
     }
 
     /// Takes note of a write. Returns the ns for which it stalls on the collection that it causes.
     #[inline]
-    pub(crate) fn store(&mut self, w: Written) -> f64 {
+    pub(crate) fn store(&mut self, w: WriteSize) -> f64 {
         let Some(gc) = self.gc else {
             self.count_erased(w.len);
             return 0.0;
@@ -104,7 +104,7 @@ impl Page {
         }
     }
 
-    fn collect(&mut self, gc: &Gc, mapped: f64) -> f64 {
+    fn collect(&mut self, gc: &GarbageCollection, mapped: f64) -> f64 {
         let unit = gc.unit_bytes as f64;
         let s = &mut self.state;
         s.work.merges += 1;

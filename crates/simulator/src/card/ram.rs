@@ -2,14 +2,14 @@
 //! when the memory is full, when something else is asked for, on a flush, or after a moment of rest.
 
 use super::timing::{ns, ns_per_byte};
-use crate::archetype::Front;
+use crate::archetype::CommandPath;
 use std::ops::Range;
 
 /// A controller that is left alone for so long, in ns, writes what it holds. \[I\]
 const REST: f64 = 10e6;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Step {
+pub(crate) struct RamStep {
     /// Goes to the flash first: what was held and is not continued.
     pub(crate) before: Option<Range<u64>>,
     /// Goes to the flash now; absent where the memory took all of the write.
@@ -17,7 +17,7 @@ pub(crate) struct Step {
 }
 
 #[derive(Debug)]
-pub(crate) struct Ram {
+pub(crate) struct RamBuffer {
     /// Not yet on the flash; empty where start and end are the same.
     pub(super) held: Range<u64>,
     bytes: u64,
@@ -25,10 +25,10 @@ pub(crate) struct Ram {
     per_byte: f64,
 }
 
-impl Ram {
+impl RamBuffer {
     /// Absent on a card that joins nothing.
-    pub(crate) fn new(front: &Front, bus_mb_s: f64) -> Option<Self> {
-        (front.ram_bytes > 0).then(|| Ram {
+    pub(crate) fn new(front: &CommandPath, bus_mb_s: f64) -> Option<Self> {
+        (front.ram_bytes > 0).then(|| RamBuffer {
             held: 0..0,
             bytes: front.ram_bytes,
             path: ns(front.path_s),
@@ -41,13 +41,13 @@ impl Ram {
         self.path + len as f64 * self.per_byte
     }
 
-    pub(crate) fn write(&mut self, offset: u64, len: u64) -> Step {
+    pub(crate) fn write(&mut self, offset: u64, len: u64) -> RamStep {
         let continues = !self.held.is_empty() && offset == self.held.end;
         let before = if continues { None } else { self.drain() };
         let whole = if continues { self.held.start..offset + len } else { offset..offset + len };
         let full = whole.end - whole.start >= self.bytes;
         self.held = if full { 0..0 } else { whole.clone() };
-        Step { before, now: full.then_some(whole) }
+        RamStep { before, now: full.then_some(whole) }
     }
 
     /// True where a read finds all of its bytes here.
@@ -78,18 +78,19 @@ impl Ram {
 mod tests {
     use super::*;
 
-    fn ram() -> Ram {
-        Ram::new(&Front { path_s: 0.0001, ram_bytes: 16384, ..Front::default() }, 100.0).unwrap()
+    fn ram() -> RamBuffer {
+        RamBuffer::new(&CommandPath { path_s: 0.0001, ram_bytes: 16384, ..CommandPath::default() }, 100.0)
+            .unwrap()
     }
 
     #[test]
     fn writes_that_continue_each_other_reach_the_flash_as_one() {
         let mut ram = ram();
         for i in 0..3 {
-            assert_eq!(ram.write(i * 4096, 4096), Step { before: None, now: None });
+            assert_eq!(ram.write(i * 4096, 4096), RamStep { before: None, now: None });
         }
         assert!(ram.holds(4096, 8192) && !ram.holds(8192, 8192));
-        assert_eq!(ram.write(12288, 4096), Step { before: None, now: Some(0..16384) });
+        assert_eq!(ram.write(12288, 4096), RamStep { before: None, now: Some(0..16384) });
         assert_eq!(ram.drain(), None);
     }
 
@@ -97,7 +98,7 @@ mod tests {
     fn a_write_elsewhere_a_read_across_and_a_rest_push_out_what_is_held() {
         let mut ram = ram();
         ram.write(0, 4096);
-        assert_eq!(ram.write(1 << 20, 4096), Step { before: Some(0..4096), now: None });
+        assert_eq!(ram.write(1 << 20, 4096), RamStep { before: Some(0..4096), now: None });
         assert_eq!(ram.in_the_way(0, 4096), None);
         assert_eq!(ram.in_the_way((1 << 20) - 512, 1024), Some(1 << 20..(1 << 20) + 4096));
         ram.write(8192, 4096);
@@ -107,6 +108,6 @@ mod tests {
 
     #[test]
     fn a_write_of_its_size_or_more_does_not_wait_in_it() {
-        assert_eq!(ram().write(0, 65536), Step { before: None, now: Some(0..65536) });
+        assert_eq!(ram().write(0, 65536), RamStep { before: None, now: Some(0..65536) });
     }
 }

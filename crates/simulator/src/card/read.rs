@@ -2,32 +2,32 @@
 //! the unit or the read continues the last one. Planes share the work of a queue (model 1.1; the interleaving that read
 //! pairs at growing strides show): two commands on one plane follow each other, on two planes they overlap.
 
-use super::timing::{Cost, Line, Timing, Unit, ns};
-use crate::archetype::{Archetype, Flash, Read};
+use super::timing::{CommandCost, FlashUnit, RampParameters, RampTiming, ns};
+use crate::archetype::{Archetype, FlashUnits, ReadTimes};
 
 #[derive(Debug)]
 pub(crate) struct ReadPath {
-    tlc: Timing,
-    slc: Timing,
-    unmapped: Option<Timing>,
+    tlc: RampTiming,
+    slc: RampTiming,
+    unmapped: Option<RampTiming>,
     sequential: Option<f64>,
     within_unit: Option<f64>,
-    read_unit: Unit,
-    steps: Vec<(Unit, f64)>,
+    read_unit: FlashUnit,
+    steps: Vec<(FlashUnit, f64)>,
     pub(super) next: u64,
 }
 
 impl ReadPath {
-    pub(crate) fn new(read: &Read, card: &Archetype, bus_mb_s: f64) -> Self {
+    pub(crate) fn new(read: &ReadTimes, card: &Archetype, bus_mb_s: f64) -> Self {
         let flash = &card.flash;
-        let line = Line {
+        let line = RampParameters {
             base_s: read.base_s,
             large_s: read.large_s.unwrap_or(read.base_s),
             ramp_bytes: read.ramp_bytes,
             serial_s: read.serial_s,
             mb_s: read.mb_s.min(bus_mb_s),
         };
-        let cached = card.cache.map_or(line, |c| Line {
+        let cached = card.cache.map_or(line, |c| RampParameters {
             base_s: c.read_base_s.unwrap_or(read.base_s),
             large_s: read.large_s.unwrap_or(c.read_base_s.unwrap_or(read.base_s)),
             serial_s: c.read_serial_s.unwrap_or(read.serial_s),
@@ -39,13 +39,15 @@ impl ReadPath {
             [(flash.page_bytes, read.page_step_s), (flash.au_bytes, read.au_step_s), (segment, segment_step)];
         let path_s = card.front.path_s;
         ReadPath {
-            tlc: Timing::new(line),
-            slc: Timing::new(cached),
+            tlc: RampTiming::new(line),
+            slc: RampTiming::new(cached),
             sequential: read.sequential_s.map(ns),
-            unmapped: read.unmapped_s.map(|base_s| Timing::new(Line { base_s, large_s: base_s, ..line })),
+            unmapped: read
+                .unmapped_s
+                .map(|base_s| RampTiming::new(RampParameters { base_s, large_s: base_s, ..line })),
             within_unit: read.within_read_unit_s.or((path_s > 0.0).then_some(path_s)).map(ns),
-            read_unit: Unit::new(flash.read_unit_bytes),
-            steps: steps.iter().filter(|s| s.1 > 0.0).map(|s| (Unit::new(s.0), ns(s.1))).collect(),
+            read_unit: FlashUnit::new(flash.read_unit_bytes),
+            steps: steps.iter().filter(|s| s.1 > 0.0).map(|s| (FlashUnit::new(s.0), ns(s.1))).collect(),
             next: u64::MAX,
         }
     }
@@ -53,14 +55,14 @@ impl ReadPath {
     /// Cost of reading `len` bytes at `offset`; `cached` where they lie in the pSLC cache, `unmapped` where nothing
     /// was ever written: then no flash is read, and no boundary is crossed.
     #[inline(always)]
-    pub(crate) fn cost(&mut self, offset: u64, len: u64, cached: bool, unmapped: bool) -> Cost {
+    pub(crate) fn cost(&mut self, offset: u64, len: u64, cached: bool, unmapped: bool) -> CommandCost {
         let continues = offset == self.next;
         let buffered = self.buffered(offset, len);
         self.next = offset + len;
         if let Some(time) = self.within_unit
             && buffered
         {
-            return Cost { access: time, service: 0.0, serial: 0.0 };
+            return CommandCost { access: time, service: 0.0, serial: 0.0 };
         }
         if let Some(timing) = &self.unmapped
             && unmapped
@@ -100,18 +102,18 @@ impl ReadPath {
 
 /// Which plane an address lies on, and which one is at work.
 #[derive(Debug)]
-pub(super) struct Planes {
-    unit: Unit,
+pub(super) struct PlaneState {
+    unit: FlashUnit,
     count: u64,
     last: u64,
 }
 
-impl Planes {
+impl PlaneState {
     /// Absent where there is one plane, or no queue that could use more.
-    pub(super) fn new(flash: &Flash, depth: u32) -> Option<Self> {
+    pub(super) fn new(flash: &FlashUnits, depth: u32) -> Option<Self> {
         let count = u64::from(flash.planes);
-        (count > 1 && depth > 1).then(|| Planes {
-            unit: Unit::new(flash.plane_bytes()),
+        (count > 1 && depth > 1).then(|| PlaneState {
+            unit: FlashUnit::new(flash.plane_bytes()),
             count,
             last: u64::MAX,
         })

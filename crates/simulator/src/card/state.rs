@@ -1,11 +1,11 @@
 //! What a card has come to, to be saved and put back: its engine's open blocks and logs, its cache, its heat, its
 //! age, the place of its random numbers. Parameters are not among it; they are the archetype's.
 
-use super::counters::Tally;
-use super::engine::Engine;
-use super::mapped::{MapState, Mapped};
-use super::{Card, cache, hybrid, log, page, thermal, wear};
-use cardscope_model::random::Random;
+use super::counters::CommandTally;
+use super::engine::MappingEngine;
+use super::mapped::{MapState, MappedBlocks};
+use super::{CardModel, cache, hybrid, log, page, thermal, wear};
+use cardscope_model::random::SeededRandom;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -13,24 +13,24 @@ use std::ops::Range;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct CardState {
     engine: EngineState,
-    pslc: Option<cache::State>,
-    heat: Option<thermal::State>,
+    pslc: Option<cache::CacheState>,
+    heat: Option<thermal::ThermalState>,
     held: Option<Range<u64>>,
-    mapped: Option<Mapped>,
+    mapped: Option<MappedBlocks>,
     map_cache: Option<MapState>,
-    wear: Option<wear::State>,
+    wear: Option<wear::WearState>,
     read_next: Option<u64>,
     random: u64,
     last_end: f64,
-    tally: Tally,
+    tally: CommandTally,
     worn: u64,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 enum EngineState {
-    Hybrid(hybrid::State),
-    Log(log::State),
-    Page(page::State),
+    Hybrid(hybrid::HybridState),
+    Log(log::LogState),
+    Page(page::PageState),
     Constant,
 }
 
@@ -38,14 +38,14 @@ enum EngineState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OtherCard;
 
-impl Card {
+impl CardModel {
     pub(crate) fn state(&self) -> CardState {
         CardState {
             engine: match &self.engine {
-                Engine::Hybrid(hybrid) => EngineState::Hybrid(hybrid.state.clone()),
-                Engine::Log(log) => EngineState::Log(log.state.clone()),
-                Engine::Page(page) => EngineState::Page(page.state.clone()),
-                Engine::Constant(_) => EngineState::Constant,
+                MappingEngine::Hybrid(hybrid) => EngineState::Hybrid(hybrid.state.clone()),
+                MappingEngine::Log(log) => EngineState::Log(log.state.clone()),
+                MappingEngine::Page(page) => EngineState::Page(page.state.clone()),
+                MappingEngine::Constant(_) => EngineState::Constant,
             },
             pslc: self.pslc.as_ref().map(|p| p.state.clone()),
             heat: self.heat.as_ref().map(|h| h.state.clone()),
@@ -68,9 +68,9 @@ impl Card {
             return Err(OtherCard);
         }
         match (&mut self.engine, state.engine) {
-            (Engine::Hybrid(hybrid), EngineState::Hybrid(state)) => hybrid.state = state,
-            (Engine::Log(log), EngineState::Log(state)) => log.resume(state),
-            (Engine::Page(page), EngineState::Page(state)) => page.state = state,
+            (MappingEngine::Hybrid(hybrid), EngineState::Hybrid(state)) => hybrid.state = state,
+            (MappingEngine::Log(log), EngineState::Log(state)) => log.resume(state),
+            (MappingEngine::Page(page), EngineState::Page(state)) => page.state = state,
             _ => {}
         }
         put(self.pslc.as_mut().map(|p| &mut p.state), state.pslc);
@@ -82,7 +82,7 @@ impl Card {
         put(self.map_cache.as_mut().map(|m| &mut m.state), state.map_cache);
         put(self.wear.as_mut().map(|w| &mut w.state), state.wear);
         put(self.reads.as_mut().map(|r| &mut r.next), state.read_next);
-        self.noise.random = Random::from_state(state.random);
+        self.noise.random = SeededRandom::from_state(state.random);
         (self.last_end, self.tally, self.worn) = (state.last_end, state.tally, state.worn);
         Ok(())
     }
@@ -93,10 +93,10 @@ impl Card {
             mine.zip(theirs).is_none_or(|(a, b)| length(a) == length(b))
         }
         let engine = match (&self.engine, &state.engine) {
-            (Engine::Log(log), EngineState::Log(theirs)) => log.state.units == theirs.units,
-            (Engine::Hybrid(_), EngineState::Hybrid(_))
-            | (Engine::Page(_), EngineState::Page(_))
-            | (Engine::Constant(_), EngineState::Constant) => true,
+            (MappingEngine::Log(log), EngineState::Log(theirs)) => log.state.units == theirs.units,
+            (MappingEngine::Hybrid(_), EngineState::Hybrid(_))
+            | (MappingEngine::Page(_), EngineState::Page(_))
+            | (MappingEngine::Constant(_), EngineState::Constant) => true,
             _ => false,
         };
         engine
@@ -119,13 +119,13 @@ fn put<T>(place: Option<&mut T>, saved: Option<T>) {
 mod tests {
     use super::*;
     use crate::archetype::{Archetype, archetypes};
-    use crate::card::Command;
+    use crate::card::CardCommand;
 
     const MIB: u64 = 1 << 20;
 
     /// Commands of all kinds and lengths, one after the other; returns when each ended.
-    fn live(card: &mut Card, archetype: &Archetype, from: u64, count: u64) -> Vec<u64> {
-        let mut random = Random::from_state(from);
+    fn live(card: &mut CardModel, archetype: &Archetype, from: u64, count: u64) -> Vec<u64> {
+        let mut random = SeededRandom::from_state(from);
         let span = archetype.announced_bytes.min(2048 * MIB) / 4096;
         let mut next = 0;
         (0..count)
@@ -140,7 +140,7 @@ mod tests {
                 if i % 97 == 96 {
                     card.discard(now, offset, len);
                 }
-                card.serve(now, Command { write, offset, len, in_flight: 1 }).to_bits()
+                card.serve(now, CardCommand { write, offset, len, in_flight: 1 }).to_bits()
             })
             .collect()
     }
@@ -155,12 +155,12 @@ mod tests {
         ];
         let odd = odd.map(|name| crate::target_spec::parse(name).unwrap().archetype);
         for archetype in archetypes().unwrap().into_iter().chain(odd) {
-            let mut first = Card::new(&archetype, 1);
+            let mut first = CardModel::new(&archetype, 1);
             live(&mut first, &archetype, 7, 2000);
             let saved = serde_json::to_value(first.state()).unwrap();
             let cache = saved["pslc"].to_string();
             assert!(cache.len() < 200_000, "runs keep it short: {} bytes", cache.len());
-            let mut second = Card::new(&archetype, 2);
+            let mut second = CardModel::new(&archetype, 2);
             second.resume(serde_json::from_value(saved).unwrap()).unwrap();
             let (on, again) = (live(&mut first, &archetype, 8, 2000), live(&mut second, &archetype, 8, 2000));
             assert_eq!(on, again, "{}", archetype.name);
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn the_state_of_a_card_of_another_family_or_size_is_refused() {
-        let open = |name: &str| Card::new(&crate::target_spec::parse(name).unwrap().archetype, 1);
+        let open = |name: &str| CardModel::new(&crate::target_spec::parse(name).unwrap().archetype, 1);
         let state = open("sim:lexar-16g-c10").state();
         assert_eq!(open("sim:lexar-1tb-express").resume(state).unwrap_err(), OtherCard);
         let state = open("sim:sandian-1tb-52g").state();

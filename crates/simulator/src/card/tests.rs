@@ -1,16 +1,16 @@
 use super::*;
 use crate::target_spec;
 
-fn card(name: &str) -> Card {
-    Card::new(&target_spec::parse(name).unwrap().archetype, 1)
+fn card(name: &str) -> CardModel {
+    CardModel::new(&target_spec::parse(name).unwrap().archetype, 1)
 }
 
-fn read(offset: u64, in_flight: u32) -> Command {
-    Command { write: false, offset, len: 4096, in_flight }
+fn read(offset: u64, in_flight: u32) -> CardCommand {
+    CardCommand { write: false, offset, len: 4096, in_flight }
 }
 
 /// 4 KiB reads a second with `depth` in flight in a closed loop.
-fn rate(card: &mut Card, depth: usize) -> f64 {
+fn rate(card: &mut CardModel, depth: usize) -> f64 {
     let mut ends: std::collections::VecDeque<f64> = (0..depth).map(|_| 0.0).collect();
     for i in 0..20_000u64 {
         let now = ends.pop_front().unwrap();
@@ -35,7 +35,8 @@ fn commands_end_in_the_order_of_their_arrival() {
     let mut last = 0.0;
     for i in 0..1000u64 {
         let len = if i % 3 == 0 { 1 << 20 } else { 4096 };
-        let end = card.serve(last * 0.5, Command { write: i % 2 == 0, offset: i << 21, len, in_flight: 8 });
+        let end =
+            card.serve(last * 0.5, CardCommand { write: i % 2 == 0, offset: i << 21, len, in_flight: 8 });
         assert!(end > last);
         last = end;
     }
@@ -45,8 +46,8 @@ fn commands_end_in_the_order_of_their_arrival() {
 fn a_fake_queue_makes_queued_writes_dear() {
     let mut archetype = target_spec::parse("sim:constant").unwrap().archetype;
     archetype.queue.write_cost = vec![QueueCost { in_flight: 8, factor: 40.0, cached: None }];
-    let mut card = Card::new(&archetype, 1);
-    let write = |in_flight| Command { write: true, offset: 0, len: 4096, in_flight };
+    let mut card = CardModel::new(&archetype, 1);
+    let write = |in_flight| CardCommand { write: true, offset: 0, len: 4096, in_flight };
     let alone = card.serve(0.0, write(7));
     let queued = card.serve(alone, write(8)) - alone;
     assert!((queued / alone - 40.0).abs() < 0.01, "{queued} against {alone}");
@@ -59,27 +60,27 @@ fn heat_follows_the_closed_form_of_one_node() {
     let mut card = card(&format!("sim:lexar-1tb-express?cooling=passive&{overrides}"));
     let mut now = 0.0;
     while now < 300e9 {
-        now = card.serve(now, Command { write: false, offset: 0, len: 1 << 30, in_flight: 1 });
+        now = card.serve(now, CardCommand { write: false, offset: 0, len: 1 << 30, in_flight: 1 });
     }
     let expected = 83.0 - (83.0 - 20.0) * (-now / 300e9f64).exp();
     let found = card.celsius(now).unwrap();
     assert!((found - expected).abs() < 1.0, "{found:.1} °C, {expected:.1} expected");
 }
 
-fn with(name: &str, change: impl FnOnce(&mut Archetype)) -> Card {
+fn with(name: &str, change: impl FnOnce(&mut Archetype)) -> CardModel {
     let mut archetype = target_spec::parse(name).unwrap().archetype;
-    archetype.noise = crate::archetype::Noise::default();
+    archetype.noise = crate::archetype::CostNoise::default();
     change(&mut archetype);
     archetype.check().unwrap();
-    Card::new(&archetype, 1)
+    CardModel::new(&archetype, 1)
 }
 
-fn write(offset: u64, len: u64) -> Command {
-    Command { write: true, offset, len, in_flight: 1 }
+fn write(offset: u64, len: u64) -> CardCommand {
+    CardCommand { write: true, offset, len, in_flight: 1 }
 }
 
 /// Nanoseconds of a command that comes when the one before it has ended.
-fn time(card: &mut Card, command: Command) -> f64 {
+fn time(card: &mut CardModel, command: CardCommand) -> f64 {
     let now = card.last_end;
     card.serve(now, command) - now
 }
@@ -89,7 +90,7 @@ const MIB: u64 = 1 << 20;
 #[test]
 fn what_was_never_written_reads_faster_until_it_is_written_and_again_once_it_is_discarded() {
     let mut card = with("sim:lexar-16g-c10", |a| a.read.as_mut().unwrap().unmapped_s = Some(0.0001));
-    let look = |card: &mut Card| {
+    let look = |card: &mut CardModel| {
         time(card, read(500 * MIB, 1));
         time(card, read(64 * MIB, 1))
     };
@@ -124,7 +125,7 @@ fn a_region_mapped_by_page_opens_no_block() {
         a.fat_region =
             Some(crate::archetype::FatRegion { bytes: 64 * MIB, speed: 1.0, page_write_s: Some(0.001) });
     });
-    let in_turn = |card: &mut Card, base: u64| {
+    let in_turn = |card: &mut CardModel, base: u64| {
         (0..40).map(|i| time(card, write(base + i % 10 * 4 * MIB + i / 10 * 4096, 4096))).fold(0.0, f64::max)
     };
     let inside = in_turn(&mut card, 0);
@@ -136,10 +137,12 @@ fn a_region_mapped_by_page_opens_no_block() {
 fn small_writes_in_order_are_joined_and_a_flush_has_them_stored() {
     let join = |bytes: u64| {
         with("sim:sandisk-extremepro-32g-a1", |a| {
-            a.front = crate::archetype::Front { path_s: 0.0001, ram_bytes: bytes, ..Default::default() };
+            a.front =
+                crate::archetype::CommandPath { path_s: 0.0001, ram_bytes: bytes, ..Default::default() };
         })
     };
-    let total = |card: &mut Card| (0..16).map(|i| time(card, write(64 * MIB + i * 4096, 4096))).sum::<f64>();
+    let total =
+        |card: &mut CardModel| (0..16).map(|i| time(card, write(64 * MIB + i * 4096, 4096))).sum::<f64>();
     let (alone, joined) = (total(&mut join(0)), total(&mut join(65536)));
     assert!(alone > 1.2 * joined, "{alone} against {joined}");
     let mut card = join(65536);
@@ -183,8 +186,11 @@ fn every_kind_of_card_wears_out_by_what_is_written_to_it() {
         ["sim:constant", "sim:lexar-16g-c10", "sim:sandisk-extremepro-32g-a1", "sim:lexar-1tb-express"]
     {
         let mut card = with(name, |a| {
-            a.wear =
-                Some(crate::archetype::Wear { endurance_cycles: 2.0, spare_blocks: 0, ..Default::default() });
+            a.wear = Some(crate::archetype::WearParameters {
+                endurance_cycles: 2.0,
+                spare_blocks: 0,
+                ..Default::default()
+            });
         });
         let bytes = target_spec::parse(name).unwrap().archetype.announced_bytes;
         let passes = (1..=4)

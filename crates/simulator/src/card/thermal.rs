@@ -2,8 +2,8 @@
 //! limits with hysteresis. Integrated in steps of at least 10 ms of the card's clock, exactly for a constant power.
 //! It counts what an NVMe card reports of it in its SMART log.
 
-use super::timing::{Cost, ns};
-use crate::archetype::{Archetype, Cooling, Thermal, Throttle};
+use super::timing::{CommandCost, ns};
+use crate::archetype::{Archetype, CoolingKind, ThermalNode, ThrottleKind};
 use serde::{Deserialize, Serialize};
 
 /// Shortest step in ns: far below any time constant of a card (minutes), far above the time of an I/O.
@@ -12,7 +12,7 @@ const STEP: f64 = 10e6;
 const KELVIN: f64 = 273.0;
 
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-struct Work {
+struct HeatWork {
     /// ns with a command under way.
     busy: f64,
     /// ns that reads kept the data path busy, at full speed.
@@ -43,46 +43,46 @@ pub(crate) struct HeatCounters {
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct State {
+pub(crate) struct ThermalState {
     celsius: f64,
     level: u8,
     since: f64,
-    work: Work,
+    work: HeatWork,
     pub(super) counters: HeatCounters,
 }
 
 #[derive(Debug)]
-pub(crate) struct Heat {
-    p: Thermal,
+pub(crate) struct HeatModel {
+    p: ThermalNode,
     k_per_w: f64,
     tau: f64,
     warning_c: f64,
     critical_c: f64,
-    pub(super) state: State,
+    pub(super) state: ThermalState,
     read_factor: f64,
     write_factor: f64,
 }
 
-impl Heat {
-    pub(crate) fn new(p: &Thermal, card: &Archetype) -> Self {
+impl HeatModel {
+    pub(crate) fn new(p: &ThermalNode, card: &Archetype) -> Self {
         let k_per_w = match card.rig.cooling {
-            Cooling::Active => p.active_k_per_w,
-            Cooling::Passive => p.passive_k_per_w,
+            CoolingKind::Active => p.active_k_per_w,
+            CoolingKind::Passive => p.passive_k_per_w,
         };
         let celsius = p.ambient_c + k_per_w * p.idle_w;
         let limit = |kelvin: Option<u16>| kelvin.map_or(f64::INFINITY, |k| f64::from(k) - KELVIN);
         let nvme = card.identity.nvme.as_ref();
-        Heat {
+        HeatModel {
             p: *p,
             k_per_w,
             tau: ns(k_per_w * p.capacity_j_per_k),
             warning_c: limit(nvme.map(|n| n.wctemp_k)),
             critical_c: limit(nvme.map(|n| n.cctemp_k)),
-            state: State {
+            state: ThermalState {
                 celsius,
                 level: 0,
                 since: 0.0,
-                work: Work::default(),
+                work: HeatWork::default(),
                 counters: HeatCounters { highest_c: celsius, ..HeatCounters::default() },
             },
             read_factor: 1.0,
@@ -90,19 +90,19 @@ impl Heat {
         }
     }
 
-    pub(crate) fn resume(&mut self, state: State) {
+    pub(crate) fn resume(&mut self, state: ThermalState) {
         self.state = state;
         self.slow_down();
     }
 
     #[inline]
-    pub(crate) fn slowed(&self, cost: Cost, write: bool, first: bool) -> Cost {
+    pub(crate) fn slowed(&self, cost: CommandCost, write: bool, first: bool) -> CommandCost {
         let factor = if write { self.write_factor } else { self.read_factor };
         // A long command keeps the data path busy from its second piece on, so its pieces take the full factor.
-        if self.p.throttle == Throttle::Clock || !first {
+        if self.p.throttle == ThrottleKind::Clock || !first {
             return cost.scaled(factor);
         }
-        Cost { serial: cost.serial.max(cost.service) * factor, ..cost }
+        CommandCost { serial: cost.serial.max(cost.service) * factor, ..cost }
     }
 
     /// A command begins at `now`, after the card has rested since the last one ended.
@@ -139,7 +139,7 @@ impl Heat {
         if dt <= 0.0 {
             return;
         }
-        let Work { busy, reading, writing } = std::mem::take(&mut self.state.work);
+        let HeatWork { busy, reading, writing } = std::mem::take(&mut self.state.work);
         let share = |ns: f64| (ns / dt).min(1.0);
         let busy_w = self.p.busy_w * if self.state.level == 0 { 1.0 } else { self.p.throttled_busy };
         let watts = self.p.idle_w
@@ -155,7 +155,7 @@ impl Heat {
     }
 
     fn count(&mut self, seconds: f64) {
-        let State { celsius, level, counters, .. } = &mut self.state;
+        let ThermalState { celsius, level, counters, .. } = &mut self.state;
         counters.highest_c = counters.highest_c.max(*celsius);
         match level {
             1 => counters.t1_s += seconds,
@@ -200,21 +200,21 @@ impl Heat {
 
 #[cfg(test)]
 mod tests {
-    use crate::card::{Card, Command};
+    use crate::card::{CardCommand, CardModel};
     use crate::target_spec;
 
     const MIB: u64 = 1 << 20;
 
-    fn card(name: &str, overrides: &str) -> Card {
+    fn card(name: &str, overrides: &str) -> CardModel {
         let name = format!("sim:{name}?cooling=passive&read_sigma=0&write_sigma=0&hiccup_p=0&{overrides}");
-        Card::new(&target_spec::parse(&name).unwrap().archetype, 1)
+        CardModel::new(&target_spec::parse(&name).unwrap().archetype, 1)
     }
 
     /// Reads blocks of `len` one after the other for `seconds`; returns the end and MB/s.
-    fn read(card: &mut Card, from: f64, seconds: f64, len: u64) -> (f64, f64) {
+    fn read(card: &mut CardModel, from: f64, seconds: f64, len: u64) -> (f64, f64) {
         let (mut now, mut bytes, mut offset) = (from, 0, 0);
         while now < from + seconds * 1e9 {
-            now = card.serve(now, Command { write: false, offset, len, in_flight: 1 });
+            now = card.serve(now, CardCommand { write: false, offset, len, in_flight: 1 });
             bytes += len;
             offset = (offset + len) % (1024 * MIB);
         }

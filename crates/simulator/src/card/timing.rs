@@ -2,7 +2,7 @@
 //! transfer, which does not. Times are nanoseconds as f64: exact to a fraction of one for a hundred days.
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Command {
+pub(crate) struct CardCommand {
     pub(crate) write: bool,
     pub(crate) offset: u64,
     /// Bytes, at least one.
@@ -13,7 +13,7 @@ pub(crate) struct Command {
 
 /// Cost of one command before noise.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Cost {
+pub(crate) struct CommandCost {
     /// Before the data; commands in the queue overlap here.
     pub(crate) access: f64,
     /// The rest; one command after the other.
@@ -22,16 +22,16 @@ pub(crate) struct Cost {
     pub(crate) serial: f64,
 }
 
-impl Cost {
+impl CommandCost {
     /// A cost that nothing overlaps.
     #[inline]
-    pub(crate) fn serial(service: f64) -> Cost {
-        Cost { access: 0.0, service, serial: 0.0 }
+    pub(crate) fn serial(service: f64) -> CommandCost {
+        CommandCost { access: 0.0, service, serial: 0.0 }
     }
 
     #[inline]
-    pub(crate) fn plus(self, other: Cost) -> Cost {
-        Cost {
+    pub(crate) fn plus(self, other: CommandCost) -> CommandCost {
+        CommandCost {
             access: self.access + other.access,
             service: self.service + other.service,
             serial: later(self.serial, other.serial),
@@ -39,8 +39,8 @@ impl Cost {
     }
 
     #[inline]
-    pub(crate) fn scaled(self, by: f64) -> Cost {
-        Cost { access: self.access * by, service: self.service * by, serial: self.serial * by }
+    pub(crate) fn scaled(self, by: f64) -> CommandCost {
+        CommandCost { access: self.access * by, service: self.service * by, serial: self.serial * by }
     }
 }
 
@@ -49,7 +49,7 @@ const SMALL: u64 = 4096;
 
 /// A wait that grows with the length of the command from 4 KiB to `ramp_bytes`, then a transfer at a fixed speed.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Timing {
+pub(crate) struct RampTiming {
     base: f64,
     ramp_bytes: u64,
     slope: f64,
@@ -59,7 +59,7 @@ pub(crate) struct Timing {
 
 /// Parameters of a [`Timing`] in the units of the archetype's file.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Line {
+pub(crate) struct RampParameters {
     pub(crate) base_s: f64,
     pub(crate) large_s: f64,
     pub(crate) ramp_bytes: u64,
@@ -67,9 +67,9 @@ pub(crate) struct Line {
     pub(crate) mb_s: f64,
 }
 
-impl Timing {
-    pub(crate) fn new(line: Line) -> Self {
-        Timing {
+impl RampTiming {
+    pub(crate) fn new(line: RampParameters) -> Self {
+        RampTiming {
             base: ns(line.base_s),
             ramp_bytes: line.ramp_bytes,
             slope: ns(line.large_s - line.base_s) / line.ramp_bytes.saturating_sub(SMALL).max(1) as f64,
@@ -79,9 +79,9 @@ impl Timing {
     }
 
     #[inline]
-    pub(crate) fn cost(&self, len: u64) -> Cost {
+    pub(crate) fn cost(&self, len: u64) -> CommandCost {
         let ramp = self.slope * number(len.min(self.ramp_bytes).saturating_sub(SMALL));
-        Cost { access: self.base + ramp, service: self.transfer(len), serial: self.serial }
+        CommandCost { access: self.base + ramp, service: self.transfer(len), serial: self.serial }
     }
 
     #[inline]
@@ -114,14 +114,14 @@ pub(crate) fn ns_per_byte(mb_s: f64) -> f64 {
 
 /// A unit of the flash: how to tell whether a range crosses one, fast where it is a power of two.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Unit {
+pub(crate) struct FlashUnit {
     pub(super) bytes: u64,
     shift: Option<u32>,
 }
 
-impl Unit {
+impl FlashUnit {
     pub(crate) fn new(bytes: u64) -> Self {
-        Unit { bytes, shift: bytes.is_power_of_two().then(|| bytes.trailing_zeros()) }
+        FlashUnit { bytes, shift: bytes.is_power_of_two().then(|| bytes.trailing_zeros()) }
     }
 
     #[inline]

@@ -3,12 +3,12 @@
 //! have failed follows from the mean number of erasures and the scatter of the blocks' endurance.
 
 use super::noise::normal_cdf;
-use super::timing::{Unit, ns_per_byte};
+use super::timing::{FlashUnit, ns_per_byte};
 use crate::archetype::schema::{self, Archetype, EndOfLife};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(crate) struct State {
+pub(crate) struct WearState {
     /// Erasures of all blocks together.
     erased: u64,
     /// Erasures since a block at rest was last moved.
@@ -22,24 +22,24 @@ pub(crate) struct State {
 }
 
 #[derive(Debug)]
-pub(crate) struct Wear {
-    p: schema::Wear,
-    pub(super) state: State,
+pub(crate) struct WearTracker {
+    p: schema::WearParameters,
+    pub(super) state: WearState,
     blocks: f64,
-    pub(super) au: Unit,
+    pub(super) au: FlashUnit,
     /// Moving a block, in ns.
     copy: f64,
 }
 
-impl Wear {
-    pub(crate) fn new(p: &schema::Wear, card: &Archetype) -> Self {
+impl WearTracker {
+    pub(crate) fn new(p: &schema::WearParameters, card: &Archetype) -> Self {
         let blocks = card.announced_bytes.div_ceil(card.flash.au_bytes);
         let counted = if p.disturb_reads.is_some() { blocks as usize } else { 0 };
-        Wear {
+        WearTracker {
             p: *p,
-            state: State { reads: vec![0; counted], ..State::default() },
+            state: WearState { reads: vec![0; counted], ..WearState::default() },
             blocks: blocks as f64,
-            au: Unit::new(card.flash.au_bytes),
+            au: FlashUnit::new(card.flash.au_bytes),
             copy: card.flash.au_bytes as f64 * ns_per_byte(p.copy_mb_s),
         }
     }
@@ -113,16 +113,16 @@ mod tests {
     use super::*;
     use crate::target_spec;
 
-    fn wear(change: impl FnOnce(&mut schema::Wear)) -> Wear {
+    fn wear(change: impl FnOnce(&mut schema::WearParameters)) -> WearTracker {
         let card = target_spec::parse("sim:lexar-16g-c10").unwrap().archetype;
-        let mut p = schema::Wear {
+        let mut p = schema::WearParameters {
             endurance_cycles: 1000.0,
             spare_blocks: 20,
             copy_mb_s: 4.194304,
-            ..schema::Wear::default()
+            ..schema::WearParameters::default()
         };
         change(&mut p);
-        Wear::new(&p, &card)
+        WearTracker::new(&p, &card)
     }
 
     #[test]
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn a_block_that_is_read_too_often_is_rewritten_and_writing_it_starts_the_count_again() {
         let mut wear = wear(|p| p.disturb_reads = Some(1000));
-        let stalls = |wear: &mut Wear, n: u32| (0..n).filter(|_| wear.read(8 << 20) > 0.0).count();
+        let stalls = |wear: &mut WearTracker, n: u32| (0..n).filter(|_| wear.read(8 << 20) > 0.0).count();
         assert_eq!(stalls(&mut wear, 3500), 3);
         wear.written(9 << 20);
         assert_eq!(stalls(&mut wear, 999), 0);

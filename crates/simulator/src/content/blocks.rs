@@ -10,23 +10,23 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub(crate) struct WriteCache {
     slots: u64,
-    table: Table,
+    table: BlockTable,
 }
 
 #[derive(Debug)]
-enum Table {
+enum BlockTable {
     /// Block number + 1 by slot, 0 where nothing is.
     Direct(Vec<u64>),
     Ordered {
         renew: bool,
-        order: Order,
+        order: EvictionOrder,
     },
 }
 
 /// Blocks in the order in which they give way. A block that moves back leaves its old entry behind, which its number
 /// of order tells from the new one.
 #[derive(Debug, Default)]
-struct Order {
+struct EvictionOrder {
     queue: VecDeque<(u64, u64)>,
     newest: NumberMap<u64>,
     next: u64,
@@ -35,36 +35,36 @@ struct Order {
 impl WriteCache {
     pub(crate) fn new(kind: CacheKind, slots: u64) -> Self {
         let table = match kind {
-            CacheKind::Direct => Table::Direct(vec![0; slots as usize]),
-            CacheKind::Lru => Table::Ordered { renew: true, order: Order::default() },
-            CacheKind::Fifo => Table::Ordered { renew: false, order: Order::default() },
+            CacheKind::Direct => BlockTable::Direct(vec![0; slots as usize]),
+            CacheKind::Lru => BlockTable::Ordered { renew: true, order: EvictionOrder::default() },
+            CacheKind::Fifo => BlockTable::Ordered { renew: false, order: EvictionOrder::default() },
         };
         WriteCache { slots, table }
     }
 
     pub(crate) fn contains(&self, block: u64) -> bool {
         match &self.table {
-            Table::Direct(slots) => slots[(block % self.slots) as usize] == block + 1,
-            Table::Ordered { order, .. } => order.newest.contains_key(&block),
+            BlockTable::Direct(slots) => slots[(block % self.slots) as usize] == block + 1,
+            BlockTable::Ordered { order, .. } => order.newest.contains_key(&block),
         }
     }
 
     /// The block in the slot that this one would take, where each has a slot of its own.
     pub(crate) fn neighbour(&self, block: u64) -> Option<u64> {
         match &self.table {
-            Table::Direct(slots) => slots[(block % self.slots) as usize].checked_sub(1),
-            Table::Ordered { .. } => None,
+            BlockTable::Direct(slots) => slots[(block % self.slots) as usize].checked_sub(1),
+            BlockTable::Ordered { .. } => None,
         }
     }
 
     /// Takes a block that is written. Returns the one that gives way.
     pub(crate) fn take(&mut self, block: u64) -> Option<u64> {
         match &mut self.table {
-            Table::Direct(slots) => {
+            BlockTable::Direct(slots) => {
                 let slot = &mut slots[(block % self.slots) as usize];
                 std::mem::replace(slot, block + 1).checked_sub(1).filter(|old| *old != block)
             }
-            Table::Ordered { renew, order } => {
+            BlockTable::Ordered { renew, order } => {
                 if !order.newest.contains_key(&block) || *renew {
                     order.push_back(block);
                 }
@@ -75,7 +75,7 @@ impl WriteCache {
 
     /// Notes that a block it holds is read.
     pub(crate) fn used(&mut self, block: u64) {
-        if let Table::Ordered { renew: true, order } = &mut self.table
+        if let BlockTable::Ordered { renew: true, order } = &mut self.table
             && order.newest.contains_key(&block)
         {
             order.push_back(block);
@@ -84,21 +84,21 @@ impl WriteCache {
 
     pub(crate) fn clear(&mut self) {
         match &mut self.table {
-            Table::Direct(slots) => slots.fill(0),
-            Table::Ordered { order, .. } => *order = Order::default(),
+            BlockTable::Direct(slots) => slots.fill(0),
+            BlockTable::Ordered { order, .. } => *order = EvictionOrder::default(),
         }
     }
 
     /// The blocks it holds, in the order in which they give way, where there is one.
     pub(crate) fn blocks(&self) -> Vec<u64> {
         match &self.table {
-            Table::Direct(slots) => slots.iter().filter_map(|slot| slot.checked_sub(1)).collect(),
-            Table::Ordered { order, .. } => order.live().map(|(block, _)| block).collect(),
+            BlockTable::Direct(slots) => slots.iter().filter_map(|slot| slot.checked_sub(1)).collect(),
+            BlockTable::Ordered { order, .. } => order.live().map(|(block, _)| block).collect(),
         }
     }
 }
 
-impl Order {
+impl EvictionOrder {
     fn push_back(&mut self, block: u64) {
         self.next += 1;
         self.newest.insert(block, self.next);

@@ -1,7 +1,7 @@
 //! The medium by chunks of 1 MiB: what was written where, and to which address it was said to go. A terabyte of noise
 //! costs 16 bytes a MiB, a terabyte of random 4 KiB writes 56, and the worst of all histories 16 KiB a MiB written.
 
-use cardscope_engine::content::Content;
+use cardscope_engine::content::IoContent;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
@@ -16,25 +16,25 @@ const GROUP: usize = 64;
 /// What an extent holds, and the address it was written to less its place on the medium: the bytes of a description are
 /// those of the address it was written *to*. [`Content::Buffer`] stands for bytes kept as such.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) struct Kind {
-    pub(crate) what: Content,
+pub(crate) struct ExtentKind {
+    pub(crate) what: IoContent,
     pub(crate) shift: i64,
 }
 
 /// What stands on a medium. What nobody wrote holds nothing.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Extents {
-    groups: Vec<Option<Box<[Chunk]>>>,
-    kinds: Vec<Kind>,
-    ids: HashMap<Kind, Id>,
+pub(crate) struct ContentExtents {
+    groups: Vec<Option<Box<[MibChunk]>>>,
+    kinds: Vec<ExtentKind>,
+    ids: HashMap<ExtentKind, KindId>,
     /// The kind of the last write, which is most often that of the next.
-    recent: Option<(Kind, Id)>,
+    recent: Option<(ExtentKind, KindId)>,
 }
 
-impl Extents {
+impl ContentExtents {
     /// Notes that the range, of whole sectors, now holds `kind`. Returns true if nothing changed by it.
     #[inline]
-    pub(crate) fn write(&mut self, range: Range<u64>, kind: Kind) -> bool {
+    pub(crate) fn write(&mut self, range: Range<u64>, kind: ExtentKind) -> bool {
         let id = match self.recent {
             Some((recent, id)) if recent == kind => id,
             _ => self.id(kind),
@@ -43,7 +43,7 @@ impl Extents {
         let chunk = (range.start / CHUNK) as usize;
         if (range.end - 1) / CHUNK == chunk as u64
             && let Some(Some(group)) = self.groups.get(chunk / GROUP)
-            && let Chunk::Same(old) = &group[chunk % GROUP]
+            && let MibChunk::Same(old) = &group[chunk % GROUP]
             && *old == id
         {
             return true;
@@ -59,7 +59,7 @@ impl Extents {
     }
 
     #[inline(never)]
-    fn set(&mut self, range: Range<u64>, id: Id) -> bool {
+    fn set(&mut self, range: Range<u64>, id: KindId) -> bool {
         let mut unchanged = true;
         let mut at = range.start;
         while at < range.end {
@@ -76,7 +76,7 @@ impl Extents {
     }
 
     /// The chunk, made if something is to stand there.
-    fn chunk(&mut self, number: usize, id: Id) -> Option<&mut Chunk> {
+    fn chunk(&mut self, number: usize, id: KindId) -> Option<&mut MibChunk> {
         let group = number / GROUP;
         if group >= self.groups.len() {
             self.groups.resize_with(group + 1, || None);
@@ -85,12 +85,12 @@ impl Extents {
         if slot.is_none() && id == NOTHING {
             return None;
         }
-        let group = slot.get_or_insert_with(|| vec![Chunk::default(); GROUP].into_boxed_slice());
+        let group = slot.get_or_insert_with(|| vec![MibChunk::default(); GROUP].into_boxed_slice());
         Some(&mut group[number % GROUP])
     }
 
-    fn id(&mut self, kind: Kind) -> Id {
-        let next = self.kinds.len() as Id + 1;
+    fn id(&mut self, kind: ExtentKind) -> KindId {
+        let next = self.kinds.len() as KindId + 1;
         let id = *self.ids.entry(kind).or_insert(next);
         if id == next {
             self.kinds.push(kind);
@@ -100,7 +100,7 @@ impl Extents {
     }
 
     /// What stands at `at`, and the byte up to which it is the same; never further than `end`.
-    pub(crate) fn at(&self, at: u64, end: u64) -> (u64, Option<Kind>) {
+    pub(crate) fn at(&self, at: u64, end: u64) -> (u64, Option<ExtentKind>) {
         let number = (at / CHUNK) as usize;
         match self.groups.get(number / GROUP) {
             Some(Some(group)) => {
@@ -117,43 +117,45 @@ impl Extents {
     #[cfg(test)]
     pub(crate) fn memory(&self) -> usize {
         let chunks = self.groups.iter().flatten().flat_map(|group| group.iter());
-        self.groups.len() * size_of::<Option<Box<[Chunk]>>>()
-            + chunks.map(|chunk| size_of::<Chunk>() + chunk.memory()).sum::<usize>()
+        self.groups.len() * size_of::<Option<Box<[MibChunk]>>>()
+            + chunks.map(|chunk| size_of::<MibChunk>() + chunk.memory()).sum::<usize>()
     }
 }
 
 /// What a file keeps of it; the rest follows.
 #[derive(Serialize, Deserialize)]
-struct Shape<'a> {
-    groups: Cow<'a, [Option<Box<[Chunk]>>]>,
-    kinds: Cow<'a, [Kind]>,
+struct StoredShape<'a> {
+    groups: Cow<'a, [Option<Box<[MibChunk]>>]>,
+    kinds: Cow<'a, [ExtentKind]>,
 }
 
-impl Serialize for Extents {
+impl Serialize for ContentExtents {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Shape { groups: Cow::Borrowed(&self.groups), kinds: Cow::Borrowed(&self.kinds) }.serialize(serializer)
+        StoredShape { groups: Cow::Borrowed(&self.groups), kinds: Cow::Borrowed(&self.kinds) }
+            .serialize(serializer)
     }
 }
 
-impl<'de> Deserialize<'de> for Extents {
+impl<'de> Deserialize<'de> for ContentExtents {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Shape { groups, kinds } = Shape::deserialize(deserializer)?;
+        let StoredShape { groups, kinds } = StoredShape::deserialize(deserializer)?;
         let (groups, kinds) = (groups.into_owned(), kinds.into_owned());
-        let ids = kinds.len() as Id + 1;
-        let valid = |group: &[Chunk]| group.len() == GROUP && group.iter().all(|chunk| chunk.is_valid(ids));
+        let ids = kinds.len() as KindId + 1;
+        let valid =
+            |group: &[MibChunk]| group.len() == GROUP && group.iter().all(|chunk| chunk.is_valid(ids));
         if !groups.iter().flatten().all(|group| valid(group)) {
             return Err(D::Error::custom("no card can have written this"));
         }
         let numbered = kinds.iter().zip(1..).map(|(kind, id)| (*kind, id)).collect();
-        Ok(Extents { groups, kinds, ids: numbered, recent: None })
+        Ok(ContentExtents { groups, kinds, ids: numbered, recent: None })
     }
 }
 
 /// Number of a description; [`NOTHING`] where none was ever written.
-pub(crate) type Id = u32;
+pub(crate) type KindId = u32;
 
 /// Never written, or discarded.
-pub(crate) const NOTHING: Id = 0;
+pub(crate) const NOTHING: KindId = 0;
 
 pub(super) const SECTOR: u64 = 512;
 
@@ -167,52 +169,52 @@ const FEW: usize = 6;
 
 /// What one MiB holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Chunk {
-    Same(Id),
+pub(super) enum MibChunk {
+    Same(KindId),
     /// One of two in each block of 4 KiB.
-    Two(Box<Two>),
-    Runs(Box<Runs>),
+    Two(Box<TwoKinds>),
+    Runs(Box<ExtentRuns>),
 }
 
 /// Two descriptions by blocks of 4 KiB.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Two {
-    ids: [Id; 2],
+pub(super) struct TwoKinds {
+    ids: [KindId; 2],
     /// Set where the second one stands.
     second: [u64; 4],
 }
 
 /// Runs in order; each ends where the next begins, and the first begins at 0.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Runs(Vec<(u16, Id)>);
+pub(super) struct ExtentRuns(Vec<(u16, KindId)>);
 
-impl Default for Chunk {
+impl Default for MibChunk {
     fn default() -> Self {
-        Chunk::Same(NOTHING)
+        MibChunk::Same(NOTHING)
     }
 }
 
-impl Chunk {
+impl MibChunk {
     /// Notes that the sectors `start..end` hold `id`. Returns true if they did already.
-    pub(super) fn write(&mut self, start: u16, end: u16, id: Id) -> bool {
+    pub(super) fn write(&mut self, start: u16, end: u16, id: KindId) -> bool {
         if start == 0 && end == SECTORS {
-            let same = matches!(self, Chunk::Same(old) if *old == id);
-            *self = Chunk::Same(id);
+            let same = matches!(self, MibChunk::Same(old) if *old == id);
+            *self = MibChunk::Same(id);
             return same;
         }
         let blocks = (start | end).is_multiple_of(BLOCK);
         match self {
-            Chunk::Same(old) if *old == id => return true,
-            Chunk::Same(old) if blocks => {
-                let mut two = Box::new(Two { ids: [*old, id], second: [0; 4] });
+            MibChunk::Same(old) if *old == id => return true,
+            MibChunk::Same(old) if blocks => {
+                let mut two = Box::new(TwoKinds { ids: [*old, id], second: [0; 4] });
                 two.set(start / BLOCK, end / BLOCK, true);
-                *self = Chunk::Two(two);
+                *self = MibChunk::Two(two);
             }
-            Chunk::Two(two) if blocks && two.ids.contains(&id) => {
+            MibChunk::Two(two) if blocks && two.ids.contains(&id) => {
                 let second = two.ids[1] == id;
                 two.set(start / BLOCK, end / BLOCK, second);
                 if two.second == [if second { u64::MAX } else { 0 }; 4] {
-                    *self = Chunk::Same(id);
+                    *self = MibChunk::Same(id);
                 }
             }
             _ => self.splice(start, end, id),
@@ -220,16 +222,16 @@ impl Chunk {
         false
     }
 
-    fn splice(&mut self, start: u16, end: u16, id: Id) {
+    fn splice(&mut self, start: u16, end: u16, id: KindId) {
         let mut runs = match std::mem::take(self) {
-            Chunk::Runs(runs) => runs,
-            other => Box::new(Runs(other.runs().collect())),
+            MibChunk::Runs(runs) => runs,
+            other => Box::new(ExtentRuns(other.runs().collect())),
         };
         runs.splice(start, end, id);
         *self = simplest(runs);
     }
 
-    fn runs(&self) -> impl Iterator<Item = (u16, Id)> {
+    fn runs(&self) -> impl Iterator<Item = (u16, KindId)> {
         let mut at = 0;
         std::iter::from_fn(move || {
             let start = at;
@@ -242,29 +244,29 @@ impl Chunk {
     }
 
     /// What the sector holds, and the sector up to which it is the same.
-    pub(super) fn at(&self, sector: u16) -> (u16, Id) {
+    pub(super) fn at(&self, sector: u16) -> (u16, KindId) {
         match self {
-            Chunk::Same(id) => (SECTORS, *id),
-            Chunk::Two(two) => two.at(sector),
-            Chunk::Runs(runs) => runs.at(sector),
+            MibChunk::Same(id) => (SECTORS, *id),
+            MibChunk::Two(two) => two.at(sector),
+            MibChunk::Runs(runs) => runs.at(sector),
         }
     }
 
     #[cfg(test)]
     pub(super) fn memory(&self) -> usize {
         match self {
-            Chunk::Same(_) => 0,
-            Chunk::Two(_) => size_of::<Two>(),
-            Chunk::Runs(runs) => size_of::<Runs>() + runs.0.capacity() * size_of::<(u16, Id)>(),
+            MibChunk::Same(_) => 0,
+            MibChunk::Two(_) => size_of::<TwoKinds>(),
+            MibChunk::Runs(runs) => size_of::<ExtentRuns>() + runs.0.capacity() * size_of::<(u16, KindId)>(),
         }
     }
 
     /// Whether it can be what this module made, with descriptions below `ids`.
-    pub(super) fn is_valid(&self, ids: Id) -> bool {
+    pub(super) fn is_valid(&self, ids: KindId) -> bool {
         match self {
-            Chunk::Same(id) => *id < ids,
-            Chunk::Two(two) => two.ids.iter().all(|id| *id < ids),
-            Chunk::Runs(runs) => {
+            MibChunk::Same(id) => *id < ids,
+            MibChunk::Two(two) => two.ids.iter().all(|id| *id < ids),
+            MibChunk::Runs(runs) => {
                 let runs = &runs.0;
                 runs.first().is_some_and(|(start, _)| *start == 0)
                     && runs.iter().all(|(start, id)| *start < SECTORS && *id < ids)
@@ -274,7 +276,7 @@ impl Chunk {
     }
 }
 
-impl Two {
+impl TwoKinds {
     fn set(&mut self, start: u16, end: u16, second: bool) {
         for (word, bits) in (0u16..).zip(&mut self.second) {
             let from = start.saturating_sub(word * 64).min(64);
@@ -286,7 +288,7 @@ impl Two {
         }
     }
 
-    fn at(&self, sector: u16) -> (u16, Id) {
+    fn at(&self, sector: u16) -> (u16, KindId) {
         let block = sector / BLOCK;
         let second = self.second[usize::from(block / 64)] >> (block % 64) & 1;
         let flip = if second == 1 { u64::MAX } else { 0 };
@@ -304,14 +306,14 @@ impl Two {
     }
 }
 
-impl Runs {
-    fn at(&self, sector: u16) -> (u16, Id) {
+impl ExtentRuns {
+    fn at(&self, sector: u16) -> (u16, KindId) {
         let next = self.0.partition_point(|(start, _)| *start <= sector);
         let end = self.0.get(next).map_or(SECTORS, |(start, _)| *start);
         (end, self.0[next - 1].1)
     }
 
-    fn splice(&mut self, start: u16, end: u16, id: Id) {
+    fn splice(&mut self, start: u16, end: u16, id: KindId) {
         let first = self.0.partition_point(|(at, _)| *at < start);
         let last = self.0.partition_point(|(at, _)| *at <= end);
         let left = first.checked_sub(1).map(|i| self.0[i].1);
@@ -322,23 +324,23 @@ impl Runs {
     }
 }
 
-fn simplest(runs: Box<Runs>) -> Chunk {
+fn simplest(runs: Box<ExtentRuns>) -> MibChunk {
     let list = &runs.0;
     if let [(_, id)] = list.as_slice() {
-        return Chunk::Same(*id);
+        return MibChunk::Same(*id);
     }
     let ids = [list[0].1, list[1].1];
     let two = list.len() >= FEW && list.iter().all(|(start, id)| start % BLOCK == 0 && ids.contains(id));
     if !two {
-        return Chunk::Runs(runs);
+        return MibChunk::Runs(runs);
     }
-    let mut made = Box::new(Two { ids, second: [0; 4] });
+    let mut made = Box::new(TwoKinds { ids, second: [0; 4] });
     for (i, (start, id)) in list.iter().enumerate().filter(|(_, (_, id))| *id == ids[1]) {
         debug_assert_eq!(*id, ids[1]);
         let end = list.get(i + 1).map_or(SECTORS, |(next, _)| *next);
         made.set(start / BLOCK, end / BLOCK, true);
     }
-    Chunk::Two(made)
+    MibChunk::Two(made)
 }
 
 #[cfg(test)]
@@ -351,7 +353,7 @@ mod tests {
         fn a_chunk_holds_what_an_array_of_sectors_would(
             writes in prop::collection::vec((0..256u16, 1..40u16, 0..8u16, 1..4u32), 1..120)
         ) {
-            let mut chunk = Chunk::default();
+            let mut chunk = MibChunk::default();
             let mut plain = [NOTHING; SECTORS as usize];
             for (block, blocks, odd, id) in writes {
                 // Half of the writes are whole blocks, which keeps the middle form in use.

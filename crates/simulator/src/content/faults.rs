@@ -2,8 +2,8 @@
 //! that the same commands meet the same faults.
 
 use crate::archetype::{Archetype, FakeKind, schema};
-use crate::chance::{Chance, Units};
-use cardscope_engine::target::{Direction, Io, TargetError};
+use crate::chance::{ChosenUnits, SeededChance};
+use cardscope_engine::target::{IoDirection, IoRequest, TargetError};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -13,32 +13,32 @@ const TRIES: u64 = 0x7472_6965;
 
 /// What the card has been through.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Counters {
+pub(crate) struct FaultCounters {
     pub(crate) written: u64,
     pub(crate) ios: u64,
     pub(crate) reads: u64,
 }
 
 #[derive(Debug)]
-pub(crate) struct Faults {
-    p: schema::Faults,
+pub(crate) struct FaultModel {
+    p: schema::CardFaults,
     /// The units that fail, on a card with all its faults.
-    pub(crate) failing: Option<Units>,
-    tries: Chance,
+    pub(crate) failing: Option<ChosenUnits>,
+    tries: SeededChance,
     /// Places that failed by chance, and the tries that still fail there.
     again: Vec<(Range<u64>, u64)>,
-    pub(crate) counters: Counters,
+    pub(crate) counters: FaultCounters,
 }
 
-impl Faults {
-    pub(crate) fn new(p: &schema::Faults, seed: u64) -> Self {
-        let failing = Units::new(seed, FAILING, p.unit_bytes, p.failing_share);
-        Faults {
+impl FaultModel {
+    pub(crate) fn new(p: &schema::CardFaults, seed: u64) -> Self {
+        let failing = ChosenUnits::new(seed, FAILING, p.unit_bytes, p.failing_share);
+        FaultModel {
             p: p.clone(),
             failing: (p.failing_share > 0.0).then_some(failing),
-            tries: Chance::new(seed, TRIES),
+            tries: SeededChance::new(seed, TRIES),
             again: Vec::new(),
-            counters: Counters::default(),
+            counters: FaultCounters::default(),
         }
     }
 
@@ -49,7 +49,7 @@ impl Faults {
 
     /// Whether the card has vanished by what was done to it.
     pub(crate) fn vanished(&self) -> bool {
-        let Counters { written, ios, .. } = self.counters;
+        let FaultCounters { written, ios, .. } = self.counters;
         self.p.vanish_after_bytes.is_some_and(|most| written >= most)
             || self.p.vanish_after_ios.is_some_and(|most| ios >= most)
     }
@@ -59,7 +59,7 @@ impl Faults {
     }
 
     /// Counts a command, and fails if the card fails it.
-    pub(crate) fn strike(&mut self, write: bool, offset: u64, len: u64) -> Result<(), IoError> {
+    pub(crate) fn strike(&mut self, write: bool, offset: u64, len: u64) -> Result<(), CardIoError> {
         let (number, begun) = (self.counters.ios, self.begun());
         self.counters.ios += 1;
         if write {
@@ -72,22 +72,22 @@ impl Faults {
         if !again && begun && p > 0.0 && self.tries.unit(number) < p {
             self.again
                 .extend((self.p.error_tries > 1).then(|| (offset..offset + len, self.p.error_tries - 1)));
-            return Err(IoError::failed("the card failed this time"));
+            return Err(CardIoError::failed("the card failed this time"));
         }
         if again {
-            return Err(IoError::failed("the card failed again"));
+            return Err(CardIoError::failed("the card failed again"));
         }
         if self.p.error_ranges.fail(write, offset, len) {
-            return Err(IoError::failed("the card fails at this place"));
+            return Err(CardIoError::failed("the card fails at this place"));
         }
         if begun && self.failing.is_some_and(|units| hits(units, offset, len)) {
-            return Err(IoError::failed("the card fails at this place"));
+            return Err(CardIoError::failed("the card fails at this place"));
         }
         Ok(())
     }
 }
 
-impl Faults {
+impl FaultModel {
     /// True where a command fails because another one failed by chance in its place.
     fn fails_again(&mut self, offset: u64, len: u64) -> bool {
         let touches = |(place, _): &(Range<u64>, u64)| place.start < offset + len && offset < place.end;
@@ -105,14 +105,14 @@ impl Faults {
     }
 }
 
-fn hits(units: Units, offset: u64, len: u64) -> bool {
+fn hits(units: ChosenUnits, offset: u64, len: u64) -> bool {
     let (bad, run) = units.run(offset, len);
     bad || run < len
 }
 
 /// Why the card did not do as it was told.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum IoError {
+pub(crate) enum CardIoError {
     /// This command failed; the card still answers.
     Failed {
         reason: String,
@@ -123,32 +123,32 @@ pub(crate) enum IoError {
     Gone { reason: String },
 }
 
-impl IoError {
+impl CardIoError {
     /// The card failed this command by itself.
-    pub(crate) fn failed(reason: &str) -> IoError {
-        IoError::Failed { reason: reason.to_owned(), errno: libc::EIO }
+    pub(crate) fn failed(reason: &str) -> CardIoError {
+        CardIoError::Failed { reason: reason.to_owned(), errno: libc::EIO }
     }
 
     /// It answers no more from now on.
-    pub(crate) fn gone(reason: &str) -> IoError {
-        IoError::Gone { reason: reason.to_owned() }
+    pub(crate) fn gone(reason: &str) -> CardIoError {
+        CardIoError::Gone { reason: reason.to_owned() }
     }
 
     /// What a kernel would tell a program: no room, no device, or an error like any other.
     pub(crate) fn errno(&self) -> i32 {
         match self {
-            IoError::Failed { errno: libc::ENOSPC, .. } => libc::ENOSPC,
-            IoError::Failed { .. } => libc::EIO,
-            IoError::Gone { .. } => libc::ENODEV,
+            CardIoError::Failed { errno: libc::ENOSPC, .. } => libc::ENOSPC,
+            CardIoError::Failed { .. } => libc::EIO,
+            CardIoError::Gone { .. } => libc::ENODEV,
         }
     }
 
     /// In the engine's words, of an I/O.
     #[cold]
-    pub(crate) fn of(self, io: &Io) -> TargetError {
+    pub(crate) fn of(self, io: &IoRequest) -> TargetError {
         let operation = match io.direction {
-            Direction::Read => "read",
-            Direction::Write => "write",
+            IoDirection::Read => "read",
+            IoDirection::Write => "write",
         };
         self.during(operation, io.offset, u64::from(io.len))
     }
@@ -156,8 +156,10 @@ impl IoError {
     /// The same, of a call that may be no read or write.
     pub(crate) fn during(self, operation: &'static str, offset: u64, len: u64) -> TargetError {
         match self {
-            IoError::Failed { reason, errno } => TargetError::Io { operation, offset, len, reason, errno },
-            IoError::Gone { reason } => TargetError::Gone { operation, offset, reason },
+            CardIoError::Failed { reason, errno } => {
+                TargetError::Io { operation, offset, len, reason, errno }
+            }
+            CardIoError::Gone { reason } => TargetError::Gone { operation, offset, reason },
         }
     }
 }
@@ -168,15 +170,15 @@ const LOST: u64 = 0x6c6f_7374;
 
 /// Where a run of addresses leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Route {
+pub(crate) struct AddressRoute {
     /// Bytes of the run, from the address asked for.
     pub(crate) len: u64,
-    pub(crate) place: Location,
+    pub(crate) place: MediumLocation,
 }
 
 /// A place of the medium.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Location {
+pub(crate) enum MediumLocation {
     /// Kept at this byte of the medium.
     Kept(u64),
     /// This byte of the medium keeps nothing any more; what it held before may still show.
@@ -191,17 +193,17 @@ pub(crate) struct FakeMap {
     /// Bytes of the medium that keep what they are given, as far as the map goes.
     pub(super) real: u64,
     wrap: u64,
-    damaged: Option<Units>,
+    damaged: Option<ChosenUnits>,
     /// Units that are lost once faults have begun.
-    late: Option<Units>,
+    late: Option<ChosenUnits>,
     pub(super) begun: bool,
 }
 
 impl FakeMap {
     pub(crate) fn new(card: &Archetype, seed: u64) -> Self {
         let (fake, faults, announced) = (&card.fake, &card.faults, card.announced_bytes);
-        let damaged = Units::new(seed, DAMAGED, fake.damaged_unit_bytes, fake.damaged_share);
-        let late = Units::new(seed, LOST, faults.unit_bytes, faults.lost_share);
+        let damaged = ChosenUnits::new(seed, DAMAGED, fake.damaged_unit_bytes, fake.damaged_share);
+        let late = ChosenUnits::new(seed, LOST, faults.unit_bytes, faults.lost_share);
         FakeMap {
             kind: fake.kind,
             real: fake.real_bytes.unwrap_or(announced).min(announced),
@@ -219,50 +221,50 @@ impl FakeMap {
 
     /// Where the first bytes of the run of `len` bytes at `offset` lead; as long a run as leads to one place.
     #[inline]
-    pub(crate) fn route(&self, offset: u64, len: u64) -> Route {
+    pub(crate) fn route(&self, offset: u64, len: u64) -> AddressRoute {
         let route = match self.kind {
             FakeKind::None | FakeKind::Damaged | FakeKind::Overcommitted | FakeKind::ReadOnly => {
-                Route { len, place: Location::Kept(offset) }
+                AddressRoute { len, place: MediumLocation::Kept(offset) }
             }
             FakeKind::Limbo => self.below_real(offset, len),
-            FakeKind::AddressLine => Route {
+            FakeKind::AddressLine => AddressRoute {
                 len: len.min(self.wrap - offset % self.wrap),
-                place: Location::Kept(offset & !self.wrap),
+                place: MediumLocation::Kept(offset & !self.wrap),
             },
             FakeKind::Wraparound => self.wrapped(offset, len),
             FakeKind::Chain => {
-                let Route { len, .. } = self.wrapped(offset, len);
+                let AddressRoute { len, .. } = self.wrapped(offset, len);
                 self.below_real(offset % self.wrap, len)
             }
         };
         match route.place {
-            Location::Kept(at) => self.unless_bad(at, route.len),
+            MediumLocation::Kept(at) => self.unless_bad(at, route.len),
             _ => route,
         }
     }
 
-    fn wrapped(&self, offset: u64, len: u64) -> Route {
+    fn wrapped(&self, offset: u64, len: u64) -> AddressRoute {
         let at = offset % self.wrap;
-        Route { len: len.min(self.wrap - at), place: Location::Kept(at) }
+        AddressRoute { len: len.min(self.wrap - at), place: MediumLocation::Kept(at) }
     }
 
-    fn below_real(&self, at: u64, len: u64) -> Route {
+    fn below_real(&self, at: u64, len: u64) -> AddressRoute {
         if at < self.real {
-            Route { len: len.min(self.real - at), place: Location::Kept(at) }
+            AddressRoute { len: len.min(self.real - at), place: MediumLocation::Kept(at) }
         } else {
-            Route { len, place: Location::Nowhere }
+            AddressRoute { len, place: MediumLocation::Nowhere }
         }
     }
 
-    fn unless_bad(&self, at: u64, mut len: u64) -> Route {
+    fn unless_bad(&self, at: u64, mut len: u64) -> AddressRoute {
         let late = self.late.filter(|_| self.begun);
         for units in [self.damaged, late].into_iter().flatten() {
             let (bad, run) = units.run(at, len);
             len = run;
             if bad {
-                return Route { len, place: Location::Bad(at) };
+                return AddressRoute { len, place: MediumLocation::Bad(at) };
             }
         }
-        Route { len, place: Location::Kept(at) }
+        AddressRoute { len, place: MediumLocation::Kept(at) }
     }
 }

@@ -1,12 +1,12 @@
 //! What a read found: pieces that say what is there, and the bits that are wrong. Bytes are made only when somebody
 //! asks for them.
 
-use cardscope_engine::content::{self, Content, Match};
+use cardscope_engine::content::{self, ContentMatch, IoContent};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Piece {
+pub(crate) struct ContentPiece {
     pub(crate) len: u64,
-    pub(crate) what: Content,
+    pub(crate) what: IoContent,
     /// Where [`Content::Buffer`] lie.
     pub(crate) at: u64,
     /// The address that the description was written to; the read's own on an honest card.
@@ -14,9 +14,9 @@ pub(crate) struct Piece {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct ReadContent {
     pub(crate) offset: u64,
-    pub(crate) pieces: Vec<Piece>,
+    pub(crate) pieces: Vec<ContentPiece>,
     /// Bits that are wrong, by byte of the read.
     pub(crate) flips: Vec<(u64, u8)>,
     /// Bytes of an earlier answer that came in place of the first ones of this read.
@@ -26,7 +26,7 @@ pub(crate) struct Found {
     pub(crate) len: u64,
 }
 
-impl Found {
+impl ReadContent {
     pub(crate) fn clear(&mut self, offset: u64) {
         self.offset = offset;
         self.pieces.clear();
@@ -46,7 +46,7 @@ impl Found {
             for piece in &pieces {
                 let len = piece.len.min(len - self.len);
                 if len > 0 {
-                    self.push(Piece { len, ..*piece });
+                    self.push(ContentPiece { len, ..*piece });
                 }
             }
         }
@@ -54,10 +54,10 @@ impl Found {
 
     /// True where some of it is kept as bytes.
     pub(crate) fn has_bytes(&self) -> bool {
-        self.pieces.iter().any(|p| p.what == Content::Buffer)
+        self.pieces.iter().any(|p| p.what == IoContent::Buffer)
     }
 
-    pub(crate) fn push(&mut self, piece: Piece) {
+    pub(crate) fn push(&mut self, piece: ContentPiece) {
         self.len += piece.len;
         match self.pieces.last_mut() {
             Some(last) if continues(last, &piece) => last.len += piece.len,
@@ -81,7 +81,7 @@ impl Found {
     }
 
     /// First byte that differs from what was expected there. `bytes` holds what was kept as bytes, and no more.
-    pub(crate) fn first_difference(&self, expected: Content, bytes: Option<&[u8]>) -> Option<u64> {
+    pub(crate) fn first_difference(&self, expected: IoContent, bytes: Option<&[u8]>) -> Option<u64> {
         if self.flips.is_empty() && self.stale.is_empty() {
             self.between(expected, bytes)
         } else {
@@ -90,7 +90,7 @@ impl Found {
     }
 
     /// Only where two descriptions disagree are bytes made, a little at a time.
-    fn between(&self, expected: Content, bytes: Option<&[u8]>) -> Option<u64> {
+    fn between(&self, expected: IoContent, bytes: Option<&[u8]>) -> Option<u64> {
         let mut at = 0;
         for piece in &self.pieces {
             let address = self.offset + at;
@@ -107,50 +107,50 @@ impl Found {
     }
 
     /// The rare read with wrong bits: all of it is made.
-    fn between_bytes(&self, expected: Content, bytes: Option<&[u8]>) -> Option<u64> {
+    fn between_bytes(&self, expected: IoContent, bytes: Option<&[u8]>) -> Option<u64> {
         let mut made = bytes.map_or_else(Vec::new, <[u8]>::to_vec);
         made.resize(self.len as usize, 0);
         self.fill(&mut made);
-        if expected == Content::Noise {
+        if expected == IoContent::Noise {
             // Noise is noise at any address; only its bits can be wrong.
-            let moved = self.stale.is_empty() && self.pieces.iter().all(|p| p.what == Content::Noise);
+            let moved = self.stale.is_empty() && self.pieces.iter().all(|p| p.what == IoContent::Noise);
             if moved {
                 return self.flips.iter().map(|(byte, _)| *byte).min();
             }
         }
         match content::compare(expected, self.offset, &made) {
-            Match::DiffersAt(first) => Some(first),
-            Match::Same => None,
+            ContentMatch::DiffersAt(first) => Some(first),
+            ContentMatch::Same => None,
         }
     }
 }
 
-fn continues(last: &Piece, next: &Piece) -> bool {
+fn continues(last: &ContentPiece, next: &ContentPiece) -> bool {
     let follows = |end: u64, start: u64| end.checked_add(last.len) == Some(start);
-    let same_bytes = next.what != Content::Buffer || follows(last.at, next.at);
+    let same_bytes = next.what != IoContent::Buffer || follows(last.at, next.at);
     last.what == next.what
         && same_bytes
-        && (follows(last.origin, next.origin) || everywhere(next.what) && next.what != Content::Noise)
+        && (follows(last.origin, next.origin) || everywhere(next.what) && next.what != IoContent::Noise)
 }
 
 /// True for content that passes for the same wherever it was written.
-fn everywhere(content: Content) -> bool {
-    matches!(content, Content::Constant(_) | Content::Noise)
+fn everywhere(content: IoContent) -> bool {
+    matches!(content, IoContent::Constant(_) | IoContent::Noise)
 }
 
-fn differs(piece: &Piece, address: u64, expected: Content, bytes: Option<&[u8]>) -> Option<u64> {
+fn differs(piece: &ContentPiece, address: u64, expected: IoContent, bytes: Option<&[u8]>) -> Option<u64> {
     let mut made = [0u8; 4096];
     let mut at = 0;
     while at < piece.len {
         let len = (piece.len - at).min(made.len() as u64);
         let found = match (piece.what, bytes) {
-            (Content::Buffer, Some(bytes)) => &bytes[at as usize..(at + len) as usize],
+            (IoContent::Buffer, Some(bytes)) => &bytes[at as usize..(at + len) as usize],
             (what, _) => {
                 content::fill(what, piece.origin + at, &mut made[..len as usize]);
                 &made[..len as usize]
             }
         };
-        if let Match::DiffersAt(first) = content::compare(expected, address + at, found) {
+        if let ContentMatch::DiffersAt(first) = content::compare(expected, address + at, found) {
             return Some(at + first);
         }
         at += len;

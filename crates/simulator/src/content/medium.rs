@@ -2,12 +2,12 @@
 //! pool of an overcommitted card and the bits that flip.
 
 use super::blocks::{LiveBlocks, WriteCache};
-use super::extents::Extents;
-use super::faults::{FakeMap, IoError, Location, Route};
-use super::store::{Data, Layer, PAGE, Store, no_room};
-use crate::archetype::{Archetype, Fake, FakeKind, Lost, PoolFull, Unwritten};
-use crate::chance::{Chance, WeakBits, mapped_ranges};
-use cardscope_engine::content::Content;
+use super::extents::ContentExtents;
+use super::faults::{AddressRoute, CardIoError, FakeMap, MediumLocation};
+use super::store::{ContentStore, PAGE, StoreLayer, WrittenData, no_room};
+use crate::archetype::{Archetype, FakeCapacity, FakeKind, LostRead, PoolFull, UnwrittenRead};
+use crate::chance::{SeededChance, WeakBits, mapped_ranges};
+use cardscope_engine::content::IoContent;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::io;
@@ -21,20 +21,20 @@ const ONCE: u64 = 0x6f6e_6365;
 const OTHER: u64 = 0x6f74_6865;
 
 #[derive(Debug)]
-pub(crate) struct Medium {
+pub(crate) struct CardMedium {
     pub(super) map: FakeMap,
     /// Nothing is false about it: writes and reads go straight to the store.
     pub(super) honest: bool,
-    pub(super) fake: Fake,
+    pub(super) fake: FakeCapacity,
     pub(super) unwritten: u8,
-    pub(super) store: Store,
+    pub(super) store: ContentStore,
     pub(super) cache: Option<WriteCache>,
-    pub(super) pool: Option<Pool>,
+    pub(super) pool: Option<BlockPool>,
     pub(super) weak: Option<WeakBits>,
     pub(super) once: Option<WeakBits>,
     /// Blocks that wear has taken.
     pub(super) worn: Option<LiveBlocks>,
-    pub(super) other: Chance,
+    pub(super) other: SeededChance,
     /// Where in the cache's layer the block written last is kept, behind all that has an address; for cards that show it
     /// in the place of lost ones.
     pub(super) last: u64,
@@ -42,15 +42,15 @@ pub(crate) struct Medium {
 }
 
 #[derive(Debug)]
-pub(super) struct Pool {
+pub(super) struct BlockPool {
     pub(super) live: LiveBlocks,
     pub(super) blocks: u64,
 }
 
-impl Medium {
+impl CardMedium {
     /// A card as its archetype says it starts; bytes beyond `budget` go to a file.
     pub(crate) fn new(card: &Archetype, seed: u64, budget: u64) -> Self {
-        let mut medium = Medium::empty(card, seed, budget);
+        let mut medium = CardMedium::empty(card, seed, budget);
         medium.fill(card, seed);
         medium
     }
@@ -59,25 +59,25 @@ impl Medium {
     pub(crate) fn empty(card: &Archetype, seed: u64, budget: u64) -> Self {
         let (fake, faults) = (&card.fake, &card.faults);
         let blocks = fake.real_bytes.unwrap_or(card.announced_bytes).div_ceil(BLOCK);
-        let pool = Pool { live: LiveBlocks::default(), blocks };
+        let pool = BlockPool { live: LiveBlocks::default(), blocks };
         let weak = |p: f64, purpose| (p > 0.0).then(|| WeakBits::new(seed, purpose, p));
         let cached = matches!(fake.kind, FakeKind::Limbo | FakeKind::Chain | FakeKind::Damaged);
         let cache = fake.cache_bytes.filter(|_| cached);
-        Medium {
+        CardMedium {
             map: FakeMap::new(card, seed),
             honest: fake.kind == FakeKind::None && faults.none(),
             fake: *fake,
             unwritten: match card.state.unwritten {
-                Unwritten::Zeros => 0,
-                Unwritten::Ones => 0xff,
+                UnwrittenRead::Zeros => 0,
+                UnwrittenRead::Ones => 0xff,
             },
-            store: Store::new(budget),
+            store: ContentStore::new(budget),
             cache: cache.map(|bytes| WriteCache::new(fake.cache_kind, bytes / BLOCK)),
             pool: (fake.kind == FakeKind::Overcommitted).then_some(pool),
             weak: weak(faults.flip_p, WEAK),
             once: weak(faults.read_flip_p, ONCE),
             worn: None,
-            other: Chance::new(seed, OTHER),
+            other: SeededChance::new(seed, OTHER),
             last: card.announced_bytes.next_multiple_of(BLOCK),
             reading: 0,
         }
@@ -88,8 +88,14 @@ impl Medium {
         for range in mapped_ranges(card, seed) {
             let end = self.pool_end(&range);
             self.each(range.start, end - range.start, |medium, address, len, place| {
-                let (Location::Kept(at) | Location::Bad(at)) = place else { return Ok(()) };
-                medium.store.put(Layer::Flash, at, len, address, Data::described(Content::Noise))
+                let (MediumLocation::Kept(at) | MediumLocation::Bad(at)) = place else { return Ok(()) };
+                medium.store.put(
+                    StoreLayer::Flash,
+                    at,
+                    len,
+                    address,
+                    WrittenData::described(IoContent::Noise),
+                )
             })
             .ok();
         }
@@ -117,15 +123,18 @@ impl Medium {
         (range.start / BLOCK..range.end.div_ceil(BLOCK)).for_each(|block| worn.insert(block));
     }
 
-    pub(super) fn route(&self, address: u64, len: u64) -> Route {
+    pub(super) fn route(&self, address: u64, len: u64) -> AddressRoute {
         let route = self.map.route(address, len);
         match (&self.worn, route.place) {
-            (Some(worn), Location::Kept(at)) => {
+            (Some(worn), MediumLocation::Kept(at)) => {
                 let bad = worn.contains(at / BLOCK);
                 let mut parts =
                     blocks(at, route.len).take_while(|(from, _)| worn.contains(from / BLOCK) == bad);
                 let end = parts.by_ref().last().map_or(at, |(_, to)| to);
-                Route { len: end - at, place: if bad { Location::Bad(at) } else { Location::Kept(at) } }
+                AddressRoute {
+                    len: end - at,
+                    place: if bad { MediumLocation::Bad(at) } else { MediumLocation::Kept(at) },
+                }
             }
             _ => route,
         }
@@ -140,44 +149,46 @@ impl Medium {
 
     /// True where a read changes the card or may fail, so that it matters even if nobody looks at what it found.
     pub(crate) fn reads_matter(&self) -> bool {
-        self.fake.lost == Lost::Error || self.cache.is_some()
+        self.fake.lost == LostRead::Error || self.cache.is_some()
     }
 
     /// Writes `len` bytes. Fails if there is no room for them, or the card dies of it.
     #[inline]
-    pub(crate) fn write(&mut self, offset: u64, len: u64, data: Data<'_>) -> Result<(), IoError> {
+    pub(crate) fn write(&mut self, offset: u64, len: u64, data: WrittenData<'_>) -> Result<(), CardIoError> {
         if self.honest {
-            return self.store.put(Layer::Flash, offset, len, offset, data);
+            return self.store.put(StoreLayer::Flash, offset, len, offset, data);
         }
         self.write_false(offset, len, data)
     }
 
-    fn write_false(&mut self, offset: u64, len: u64, data: Data<'_>) -> Result<(), IoError> {
+    fn write_false(&mut self, offset: u64, len: u64, data: WrittenData<'_>) -> Result<(), CardIoError> {
         if self.fake.kind == FakeKind::ReadOnly {
             return Ok(());
         }
-        if self.fake.lost == Lost::Last {
+        if self.fake.lost == LostRead::Last {
             self.keep_last(offset, len, data)?;
         }
         self.each(offset, len, |medium, address, len, place| {
             let part = data.part(address - offset, len);
             match place {
-                Location::Kept(at) if medium.pool.is_some() => medium.write_pooled(address, at, len, part),
-                Location::Kept(at) => {
+                MediumLocation::Kept(at) if medium.pool.is_some() => {
+                    medium.write_pooled(address, at, len, part)
+                }
+                MediumLocation::Kept(at) => {
                     if !medium.fake.cache_strict {
                         medium.pass_through(address, len);
                     }
-                    medium.store.put(Layer::Flash, at, len, address, part)
+                    medium.store.put(StoreLayer::Flash, at, len, address, part)
                 }
-                Location::Bad(_) | Location::Nowhere => medium.write_lost(address, len, part),
+                MediumLocation::Bad(_) | MediumLocation::Nowhere => medium.write_lost(address, len, part),
             }
         })
     }
 
-    fn keep_last(&mut self, offset: u64, len: u64, data: Data<'_>) -> Result<(), IoError> {
+    fn keep_last(&mut self, offset: u64, len: u64, data: WrittenData<'_>) -> Result<(), CardIoError> {
         let Some((from, to)) = blocks(offset, len).last() else { return Ok(()) };
         self.store.put(
-            Layer::Cache,
+            StoreLayer::Cache,
             self.last + from % BLOCK,
             to - from,
             from,
@@ -190,8 +201,8 @@ impl Medium {
         &mut self,
         offset: u64,
         len: u64,
-        mut act: impl FnMut(&mut Self, u64, u64, Location) -> Result<(), IoError>,
-    ) -> Result<(), IoError> {
+        mut act: impl FnMut(&mut Self, u64, u64, MediumLocation) -> Result<(), CardIoError>,
+    ) -> Result<(), CardIoError> {
         let (mut address, end) = (offset, offset + len);
         while address < end {
             let route = self.route(address, end - address);
@@ -202,7 +213,13 @@ impl Medium {
     }
 
     /// A write of an overcommitted card: blocks in use are kept, and new ones while there are any.
-    fn write_pooled(&mut self, address: u64, at: u64, len: u64, data: Data<'_>) -> Result<(), IoError> {
+    fn write_pooled(
+        &mut self,
+        address: u64,
+        at: u64,
+        len: u64,
+        data: WrittenData<'_>,
+    ) -> Result<(), CardIoError> {
         for (from, to) in blocks(address, len) {
             let Some(pool) = &mut self.pool else { return Ok(()) };
             let block = from / BLOCK;
@@ -211,12 +228,12 @@ impl Medium {
                     (true, _) | (_, PoolFull::Slow) => pool.live.insert(block),
                     (_, PoolFull::Vanish) => continue,
                     (_, PoolFull::Dies) => {
-                        return Err(IoError::gone("the card died when its last block was in use"));
+                        return Err(CardIoError::gone("the card died when its last block was in use"));
                     }
                 }
             }
             let part = data.part(from - address, to - from);
-            self.store.put(Layer::Flash, at + (from - address), to - from, from, part)?;
+            self.store.put(StoreLayer::Flash, at + (from - address), to - from, from, part)?;
         }
         Ok(())
     }
@@ -226,35 +243,35 @@ impl Medium {
         let Some(cache) = &mut self.cache else { return };
         for (from, _) in blocks(address, len) {
             if let Some(old) = cache.take(from / BLOCK) {
-                self.store.remove(Layer::Cache, old * BLOCK..(old + 1) * BLOCK);
+                self.store.remove(StoreLayer::Cache, old * BLOCK..(old + 1) * BLOCK);
             }
         }
     }
 
     /// A write of a lost range: the cache keeps it for a while.
-    fn write_lost(&mut self, address: u64, len: u64, data: Data<'_>) -> Result<(), IoError> {
+    fn write_lost(&mut self, address: u64, len: u64, data: WrittenData<'_>) -> Result<(), CardIoError> {
         for (from, to) in blocks(address, len) {
             let Some(cache) = &mut self.cache else { return Ok(()) };
             let block = from / BLOCK;
             let whole = block * BLOCK..(block + 1) * BLOCK;
             let new = !cache.contains(block);
             if let Some(old) = cache.take(block) {
-                self.store.remove(Layer::Cache, old * BLOCK..(old + 1) * BLOCK);
+                self.store.remove(StoreLayer::Cache, old * BLOCK..(old + 1) * BLOCK);
             }
             if new && to - from < BLOCK {
-                let rest = Data::described(Content::Constant(self.lost_byte()));
-                self.store.put(Layer::Cache, whole.start, BLOCK, whole.start, rest)?;
+                let rest = WrittenData::described(IoContent::Constant(self.lost_byte()));
+                self.store.put(StoreLayer::Cache, whole.start, BLOCK, whole.start, rest)?;
             }
-            self.store.put(Layer::Cache, from, to - from, from, data.part(from - address, to - from))?;
+            self.store.put(StoreLayer::Cache, from, to - from, from, data.part(from - address, to - from))?;
         }
         Ok(())
     }
 
     fn lost_byte(&self) -> u8 {
         match self.fake.lost {
-            Lost::Zeros | Lost::Error => 0,
-            Lost::Ones => 0xff,
-            Lost::Stale | Lost::Noise | Lost::Garbage | Lost::Last => self.unwritten,
+            LostRead::Zeros | LostRead::Error => 0,
+            LostRead::Ones => 0xff,
+            LostRead::Stale | LostRead::Noise | LostRead::Garbage | LostRead::Last => self.unwritten,
         }
     }
 
@@ -265,10 +282,10 @@ impl Medium {
         }
         // Nothing in this can fail; the card only forgets.
         let _ = self.each(offset, len, |medium, address, len, place| {
-            if let Location::Kept(at) = place {
-                medium.store.remove(Layer::Flash, at..at + len);
+            if let MediumLocation::Kept(at) = place {
+                medium.store.remove(StoreLayer::Flash, at..at + len);
             } else if medium.cache.is_some() {
-                medium.store.remove(Layer::Cache, address..address + len);
+                medium.store.remove(StoreLayer::Cache, address..address + len);
             }
             if let Some(pool) = &mut medium.pool {
                 let whole = address.div_ceil(BLOCK)..(address + len) / BLOCK;
@@ -284,7 +301,7 @@ impl Medium {
         }
         if let Some(cache) = &mut self.cache {
             for block in cache.blocks() {
-                self.store.remove(Layer::Cache, block * BLOCK..(block + 1) * BLOCK);
+                self.store.remove(StoreLayer::Cache, block * BLOCK..(block + 1) * BLOCK);
             }
             cache.clear();
         }
@@ -307,8 +324,8 @@ pub(super) fn blocks(offset: u64, len: u64) -> impl Iterator<Item = (u64, u64)> 
 /// The content of a card: borrowed on its way to a file, owned when it comes from one.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ContentState<'a> {
-    flash: Cow<'a, Extents>,
-    cache: Cow<'a, Extents>,
+    flash: Cow<'a, ContentExtents>,
+    cache: Cow<'a, ContentExtents>,
     /// Blocks in the cache, in the order in which they give way.
     cached: Vec<u64>,
     live: Option<Cow<'a, LiveBlocks>>,
@@ -316,7 +333,7 @@ pub(crate) struct ContentState<'a> {
     worn: Option<Cow<'a, LiveBlocks>>,
 }
 
-impl Medium {
+impl CardMedium {
     /// Everything but the pages of bytes.
     pub(crate) fn content(&self) -> ContentState<'_> {
         ContentState {
@@ -362,7 +379,7 @@ impl Medium {
     }
 
     /// Takes back a page. Fails if there is no room for it.
-    pub(crate) fn put_page(&mut self, number: u64, page: &[u8; PAGE]) -> Result<(), IoError> {
+    pub(crate) fn put_page(&mut self, number: u64, page: &[u8; PAGE]) -> Result<(), CardIoError> {
         let offset = number.checked_mul(PAGE as u64).unwrap_or_default();
         self.store.bytes.write(offset, page).map_err(no_room)
     }

@@ -12,7 +12,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use faults::{Counters, FakeMap, Faults, IoError, Location};
-pub(crate) use found::Found;
-pub(crate) use medium::{ContentState, Medium, WEAK};
-pub(crate) use store::{Data, PAGE};
+pub(crate) use faults::{CardIoError, FakeMap, FaultCounters, FaultModel, MediumLocation};
+pub(crate) use found::ReadContent;
+pub(crate) use medium::{CardMedium, ContentState, WEAK};
+pub(crate) use store::{PAGE, WrittenData};

@@ -2,9 +2,9 @@
 //! structures that make the real one fast.
 
 use super::*;
-use crate::archetype::{Archetype, CacheKind, Fake, FakeKind, Lost, PoolFull};
-use crate::chance::{Units, mapped_ranges};
-use cardscope_engine::content::{self, Content};
+use crate::archetype::{Archetype, CacheKind, FakeCapacity, FakeKind, LostRead, PoolFull};
+use crate::chance::{ChosenUnits, mapped_ranges};
+use cardscope_engine::content::{self, IoContent};
 use proptest::prelude::*;
 use std::collections::HashMap;
 
@@ -13,23 +13,24 @@ const BLOCKS: u64 = 96;
 const SEED: u64 = 11;
 
 /// What a block reads as, where it reads.
-type Seen = Option<Vec<u8>>;
+type BlockBytes = Option<Vec<u8>>;
 
 /// A fake as its description reads.
-struct Naive {
-    fake: Fake,
+struct NaiveFake {
+    fake: FakeCapacity,
     kept: HashMap<u64, Vec<u8>>,
     /// Blocks in the cache, the next to give way first.
     cached: Vec<(u64, Vec<u8>)>,
     bad: Vec<bool>,
 }
 
-impl Naive {
-    fn new(fake: Fake) -> Self {
-        let units = Units::new(SEED, super::faults::DAMAGED, fake.damaged_unit_bytes, fake.damaged_share);
+impl NaiveFake {
+    fn new(fake: FakeCapacity) -> Self {
+        let units =
+            ChosenUnits::new(SEED, super::faults::DAMAGED, fake.damaged_unit_bytes, fake.damaged_share);
         let damaged = fake.kind == FakeKind::Damaged;
         let bad = |block: u64| damaged && units.chosen(block * BLOCK / fake.damaged_unit_bytes);
-        Naive { fake, kept: HashMap::new(), cached: Vec::new(), bad: (0..BLOCKS).map(bad).collect() }
+        NaiveFake { fake, kept: HashMap::new(), cached: Vec::new(), bad: (0..BLOCKS).map(bad).collect() }
     }
 
     fn real(&self) -> u64 {
@@ -102,7 +103,7 @@ impl Naive {
         }
     }
 
-    fn read(&mut self, block: u64) -> Seen {
+    fn read(&mut self, block: u64) -> BlockBytes {
         let zeros = vec![0; BLOCK as usize];
         if let Some(home) = self.home(block) {
             let pool_full = self.fake.kind == FakeKind::Overcommitted
@@ -123,26 +124,26 @@ impl Naive {
         Some(bytes)
     }
 
-    fn lost(&self) -> Seen {
+    fn lost(&self) -> BlockBytes {
         match self.fake.lost {
-            Lost::Zeros | Lost::Stale | Lost::Noise | Lost::Garbage | Lost::Last => {
+            LostRead::Zeros | LostRead::Stale | LostRead::Noise | LostRead::Garbage | LostRead::Last => {
                 Some(vec![0; BLOCK as usize])
             }
-            Lost::Ones => Some(vec![0xff; BLOCK as usize]),
-            Lost::Error => None,
+            LostRead::Ones => Some(vec![0xff; BLOCK as usize]),
+            LostRead::Error => None,
         }
     }
 }
 
-fn card(fake: Fake) -> Archetype {
+fn card(fake: FakeCapacity) -> Archetype {
     Archetype { announced_bytes: BLOCKS * BLOCK, fake, ..Archetype::load("constant").unwrap() }
 }
 
-fn read(medium: &mut Medium, block: u64) -> Seen {
+fn read(medium: &mut CardMedium, block: u64) -> BlockBytes {
     tests::read(medium, block * BLOCK, BLOCK as usize)
 }
 
-fn any_fake() -> impl Strategy<Value = Fake> {
+fn any_fake() -> impl Strategy<Value = FakeCapacity> {
     let kind = prop_oneof![
         Just(FakeKind::None),
         Just(FakeKind::Limbo),
@@ -154,14 +155,14 @@ fn any_fake() -> impl Strategy<Value = Fake> {
         Just(FakeKind::ReadOnly),
     ];
     let cache = prop_oneof![Just(CacheKind::Direct), Just(CacheKind::Lru), Just(CacheKind::Fifo)];
-    let lost = prop_oneof![Just(Lost::Zeros), Just(Lost::Ones), Just(Lost::Error)];
+    let lost = prop_oneof![Just(LostRead::Zeros), Just(LostRead::Ones), Just(LostRead::Error)];
     let full = prop_oneof![Just(PoolFull::Vanish), Just(PoolFull::Slow)];
     (kind, 1..60u64, 1..30u64, prop::option::of(1..12u64), cache, any::<bool>(), lost, full).prop_map(
         |(kind, real, more, cache, cache_kind, cache_strict, lost, pool_full)| {
             let line = kind == FakeKind::AddressLine;
             let wrap = if line { (real + more).next_power_of_two().min(64) } else { real + more };
             let hides = matches!(kind, FakeKind::Limbo | FakeKind::Chain | FakeKind::Damaged);
-            Fake {
+            FakeCapacity {
                 kind,
                 real_bytes: Some(real * BLOCK),
                 wrap_bytes: Some(wrap * BLOCK),
@@ -172,51 +173,51 @@ fn any_fake() -> impl Strategy<Value = Fake> {
                 cache_kind,
                 cache_strict,
                 lost,
-                ..Fake::default()
+                ..FakeCapacity::default()
             }
         },
     )
 }
 
 #[derive(Debug, Clone)]
-enum Step {
+enum MediumStep {
     Described(u64, u64, u64),
     Bytes(u64, u64, u8),
     Read(u64),
     Discard(u64, u64),
 }
 
-fn steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
+fn steps(most: usize) -> impl Strategy<Value = Vec<MediumStep>> {
     let step = prop_oneof![
-        3 => (0..BLOCKS, 1..20u64, 0..3u64).prop_map(|(at, count, seed)| Step::Described(at, count, seed)),
-        3 => (0..BLOCKS, 1..20u64, any::<u8>()).prop_map(|(at, count, first)| Step::Bytes(at, count, first)),
-        3 => (0..BLOCKS).prop_map(Step::Read),
-        1 => (0..BLOCKS, 1..20u64).prop_map(|(at, count)| Step::Discard(at, count)),
+        3 => (0..BLOCKS, 1..20u64, 0..3u64).prop_map(|(at, count, seed)| MediumStep::Described(at, count, seed)),
+        3 => (0..BLOCKS, 1..20u64, any::<u8>()).prop_map(|(at, count, first)| MediumStep::Bytes(at, count, first)),
+        3 => (0..BLOCKS).prop_map(MediumStep::Read),
+        1 => (0..BLOCKS, 1..20u64).prop_map(|(at, count)| MediumStep::Discard(at, count)),
     ];
     prop::collection::vec(step, 1..most)
 }
 
 /// Carries a step out on the medium; returns the blocks it wrote, with their bytes.
-fn carry_out(medium: &mut Medium, step: &Step) -> Vec<(u64, Vec<u8>)> {
+fn carry_out(medium: &mut CardMedium, step: &MediumStep) -> Vec<(u64, Vec<u8>)> {
     let clip = |at: u64, count: u64| count.min(BLOCKS - at);
     let (at, bytes) = match *step {
-        Step::Described(at, count, seed) => {
+        MediumStep::Described(at, count, seed) => {
             let mut bytes = vec![0; (clip(at, count) * BLOCK) as usize];
-            content::fill(Content::Stream { seed }, at * BLOCK, &mut bytes);
-            tests::write(medium, at * BLOCK, bytes.len() as u64, Content::Stream { seed });
+            content::fill(IoContent::Stream { seed }, at * BLOCK, &mut bytes);
+            tests::write(medium, at * BLOCK, bytes.len() as u64, IoContent::Stream { seed });
             (at, bytes)
         }
-        Step::Bytes(at, count, first) => {
+        MediumStep::Bytes(at, count, first) => {
             let len = clip(at, count) * BLOCK;
             let bytes: Vec<u8> = (0..len).map(|i| first.wrapping_add((i / 7) as u8)).collect();
             tests::write_bytes(medium, at * BLOCK, &bytes);
             (at, bytes)
         }
-        Step::Discard(at, count) => {
+        MediumStep::Discard(at, count) => {
             medium.discard(at * BLOCK, clip(at, count) * BLOCK);
             return Vec::new();
         }
-        Step::Read(_) => return Vec::new(),
+        MediumStep::Read(_) => return Vec::new(),
     };
     (at..).zip(bytes.chunks(BLOCK as usize).map(<[u8]>::to_vec)).collect()
 }
@@ -224,15 +225,15 @@ fn carry_out(medium: &mut Medium, step: &Step) -> Vec<(u64, Vec<u8>)> {
 proptest! {
     #[test]
     fn a_fake_answers_as_its_description_says(fake in any_fake(), steps in steps(60)) {
-        let mut medium = Medium::new(&card(fake), SEED, 1 << 20);
-        let mut naive = Naive::new(fake);
+        let mut medium = CardMedium::new(&card(fake), SEED, 1 << 20);
+        let mut naive = NaiveFake::new(fake);
         for step in &steps {
             for (block, bytes) in carry_out(&mut medium, step) {
                 naive.write(block, &bytes);
             }
             match *step {
-                Step::Discard(at, count) => (at..(at + count).min(BLOCKS)).for_each(|b| naive.discard(b)),
-                Step::Read(block) => prop_assert!(read(&mut medium, block) == naive.read(block), "block {block}"),
+                MediumStep::Discard(at, count) => (at..(at + count).min(BLOCKS)).for_each(|b| naive.discard(b)),
+                MediumStep::Read(block) => prop_assert!(read(&mut medium, block) == naive.read(block), "block {block}"),
                 _ => {}
             }
         }
@@ -243,8 +244,8 @@ proptest! {
 
     #[test]
     fn what_is_spilled_reads_as_what_is_kept_in_memory(steps in steps(60)) {
-        let mut kept = Medium::new(&card(Fake::default()), SEED, 1 << 30);
-        let mut spilled = Medium::new(&card(Fake::default()), SEED, 3 * BLOCK);
+        let mut kept = CardMedium::new(&card(FakeCapacity::default()), SEED, 1 << 30);
+        let mut spilled = CardMedium::new(&card(FakeCapacity::default()), SEED, 3 * BLOCK);
         for step in &steps {
             carry_out(&mut kept, step);
             carry_out(&mut spilled, step);
@@ -260,8 +261,8 @@ proptest! {
         fake.pool_full = PoolFull::Vanish;
         let card = card(fake);
         prop_assume!(card.check().is_ok());
-        let mut medium = Medium::new(&card, SEED, 0);
-        let stamp = Content::Stamp { salt: 5, generation: 1 };
+        let mut medium = CardMedium::new(&card, SEED, 0);
+        let stamp = IoContent::Stamp { salt: 5, generation: 1 };
         tests::write(&mut medium, 0, BLOCKS * BLOCK, stamp);
         let good = |block: &u64| {
             let mut expected = vec![0; BLOCK as usize];
@@ -269,7 +270,7 @@ proptest! {
             read(&mut medium, *block) == Some(expected)
         };
         let good: Vec<_> = (0..BLOCKS).filter(good).collect();
-        let truth = crate::archetype::Truth::of(&card, SEED);
+        let truth = crate::archetype::CardTruth::of(&card, SEED);
         prop_assert_eq!(truth.good_bytes, good.len() as u64 * BLOCK);
         if !matches!(fake.kind, FakeKind::Wraparound | FakeKind::Chain | FakeKind::AddressLine) {
             let prefix = (0..).zip(&good).take_while(|(i, block)| i == *block).count() as u64;
@@ -280,15 +281,15 @@ proptest! {
 
 #[test]
 fn a_full_disk_fails_the_write_and_loses_nothing_that_was_stored() {
-    let mut store = super::store::Store::new(0);
+    let mut store = super::store::ContentStore::new(0);
     let full = std::fs::OpenOptions::new().read(true).write(true).open("/dev/full").unwrap();
-    store.bytes = super::store::Bytes::new(super::store::Pages::spilling_to(full));
+    store.bytes = super::store::SparseBytes::new(super::store::PageSpill::spilling_to(full));
     let bytes: Vec<u8> = (0..8192).map(|i| (i % 251) as u8).collect();
-    let stamp = Content::Stamp { salt: 1, generation: 1 };
-    let flash = super::store::Layer::Flash;
-    store.put(flash, 0, 1 << 20, 0, super::store::Data::described(stamp)).unwrap();
-    let failed = store.put(flash, 4096, 8192, 4096, super::store::Data::Bytes(&bytes)).unwrap_err();
-    let IoError::Failed { reason, errno } = failed else { panic!("{failed:?}") };
+    let stamp = IoContent::Stamp { salt: 1, generation: 1 };
+    let flash = super::store::StoreLayer::Flash;
+    store.put(flash, 0, 1 << 20, 0, super::store::WrittenData::described(stamp)).unwrap();
+    let failed = store.put(flash, 4096, 8192, 4096, super::store::WrittenData::Bytes(&bytes)).unwrap_err();
+    let CardIoError::Failed { reason, errno } = failed else { panic!("{failed:?}") };
     assert_eq!(errno, libc::ENOSPC);
     assert!(reason.contains("TMPDIR"), "{reason}");
     let (len, piece) = store.at(flash, 0, 1 << 20);
@@ -297,10 +298,11 @@ fn a_full_disk_fails_the_write_and_loses_nothing_that_was_stored() {
 
 #[test]
 fn a_used_card_that_is_a_fake_holds_data_only_where_it_can() {
-    let mut card = card(Fake { kind: FakeKind::Limbo, real_bytes: Some(10 * BLOCK), ..Fake::default() });
-    card.state.start = crate::archetype::Start::Filled;
+    let mut card =
+        card(FakeCapacity { kind: FakeKind::Limbo, real_bytes: Some(10 * BLOCK), ..FakeCapacity::default() });
+    card.state.start = crate::archetype::StartContent::Filled;
     assert!(mapped_ranges(&card, 1).eq(std::iter::once(0..BLOCKS * BLOCK)));
-    let mut medium = Medium::new(&card, 1, 0);
+    let mut medium = CardMedium::new(&card, 1, 0);
     assert!(read(&mut medium, 9).unwrap().iter().any(|b| *b != 0));
     assert!(read(&mut medium, 10).unwrap().iter().all(|b| *b == 0));
 }

@@ -1,12 +1,12 @@
 //! Two layers of content: the flash by its own places, and the memory of a fake's cache by address. Both keep
 //! descriptions as such and share the room for bytes.
 
-use super::extents::{Extents, Kind};
-use super::faults::IoError;
-use super::found::Piece;
+use super::extents::{ContentExtents, ExtentKind};
+use super::faults::CardIoError;
+use super::found::ContentPiece;
 use crate::chance::mix;
-use cardscope_engine::content::{Content, constant};
-use cardscope_files::Folder;
+use cardscope_engine::content::{IoContent, constant};
+use cardscope_files::ResolvedFolder;
 use std::collections::HashMap;
 use std::fs::File;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -16,68 +16,74 @@ use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Layer {
+pub(crate) enum StoreLayer {
     Flash,
     Cache,
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Data<'a> {
+pub(crate) enum WrittenData<'a> {
     /// A description, and how far the host's address of it lies behind the one that reaches the card.
-    Described(Content, i64),
+    Described(IoContent, i64),
     Bytes(&'a [u8]),
 }
 
-impl Data<'_> {
-    pub(crate) fn described(what: Content) -> Self {
-        Data::Described(what, 0)
+impl WrittenData<'_> {
+    pub(crate) fn described(what: IoContent) -> Self {
+        WrittenData::Described(what, 0)
     }
 
     /// The same on a card that a reader reaches at `place` where the host says `address`.
     pub(crate) fn reaching(self, place: u64, address: u64) -> Self {
         match self {
-            Data::Described(what, shift) => Data::Described(what, shift + address as i64 - place as i64),
-            bytes @ Data::Bytes(_) => bytes,
+            WrittenData::Described(what, shift) => {
+                WrittenData::Described(what, shift + address as i64 - place as i64)
+            }
+            bytes @ WrittenData::Bytes(_) => bytes,
         }
     }
 
     /// The part of `len` bytes from `from` on.
     pub(crate) fn part(&self, from: u64, len: u64) -> Self {
         match *self {
-            Data::Described(what, shift) => Data::Described(what, shift),
-            Data::Bytes(bytes) => Data::Bytes(&bytes[from as usize..(from + len) as usize]),
+            WrittenData::Described(what, shift) => WrittenData::Described(what, shift),
+            WrittenData::Bytes(bytes) => WrittenData::Bytes(&bytes[from as usize..(from + len) as usize]),
         }
     }
 }
 
 #[derive(Debug)]
-pub(crate) struct Store {
-    pub(crate) flash: Extents,
-    pub(crate) cache: Extents,
-    pub(crate) bytes: Bytes,
+pub(crate) struct ContentStore {
+    pub(crate) flash: ContentExtents,
+    pub(crate) cache: ContentExtents,
+    pub(crate) bytes: SparseBytes,
 }
 
 /// Bytes of the cache's layer lie behind those of any flash.
 const CACHE_BYTES: u64 = 1 << 62;
 
-fn key(layer: Layer, at: u64) -> u64 {
+fn key(layer: StoreLayer, at: u64) -> u64 {
     match layer {
-        Layer::Flash => at,
-        Layer::Cache => CACHE_BYTES + at,
+        StoreLayer::Flash => at,
+        StoreLayer::Cache => CACHE_BYTES + at,
     }
 }
 
-impl Store {
+impl ContentStore {
     /// Keeps up to `budget` bytes of pages in memory.
     pub(crate) fn new(budget: u64) -> Self {
-        Store { flash: Extents::default(), cache: Extents::default(), bytes: Bytes::new(Pages::new(budget)) }
+        ContentStore {
+            flash: ContentExtents::default(),
+            cache: ContentExtents::default(),
+            bytes: SparseBytes::new(PageSpill::new(budget)),
+        }
     }
 
     #[inline]
-    fn layer(&mut self, layer: Layer) -> &mut Extents {
+    fn layer(&mut self, layer: StoreLayer) -> &mut ContentExtents {
         match layer {
-            Layer::Flash => &mut self.flash,
-            Layer::Cache => &mut self.cache,
+            StoreLayer::Flash => &mut self.flash,
+            StoreLayer::Cache => &mut self.cache,
         }
     }
 
@@ -85,24 +91,24 @@ impl Store {
     #[inline]
     pub(crate) fn put(
         &mut self,
-        layer: Layer,
+        layer: StoreLayer,
         at: u64,
         len: u64,
         address: u64,
-        data: Data<'_>,
-    ) -> Result<(), IoError> {
+        data: WrittenData<'_>,
+    ) -> Result<(), CardIoError> {
         match data {
-            Data::Described(what, shift) => {
+            WrittenData::Described(what, shift) => {
                 let shift = shift + address as i64 - at as i64;
-                self.describe(layer, at..at + len, Kind { what, shift });
+                self.describe(layer, at..at + len, ExtentKind { what, shift });
                 Ok(())
             }
-            Data::Bytes(bytes) => self.put_bytes(layer, at, bytes).map_err(no_room),
+            WrittenData::Bytes(bytes) => self.put_bytes(layer, at, bytes).map_err(no_room),
         }
     }
 
     #[inline]
-    fn describe(&mut self, layer: Layer, range: Range<u64>, kind: Kind) {
+    fn describe(&mut self, layer: StoreLayer, range: Range<u64>, kind: ExtentKind) {
         let (start, end) = (key(layer, range.start), key(layer, range.end));
         if !self.layer(layer).write(range, kind) {
             self.bytes.drop_pages(start, end);
@@ -110,17 +116,17 @@ impl Store {
     }
 
     /// Page by page: one that is all one byte, as most of a file system is, is described and not kept.
-    fn put_bytes(&mut self, layer: Layer, at: u64, bytes: &[u8]) -> io::Result<()> {
+    fn put_bytes(&mut self, layer: StoreLayer, at: u64, bytes: &[u8]) -> io::Result<()> {
         let (mut place, mut rest) = (at, bytes);
         while !rest.is_empty() {
             let room = PAGE - (place % PAGE as u64) as usize;
             let (part, tail) = rest.split_at(rest.len().min(room));
             let range = place..place + part.len() as u64;
             if let Some(byte) = constant(part) {
-                self.describe(layer, range.clone(), Kind { what: Content::Constant(byte), shift: 0 });
+                self.describe(layer, range.clone(), ExtentKind { what: IoContent::Constant(byte), shift: 0 });
             } else {
                 self.bytes.write(key(layer, place), part)?;
-                self.layer(layer).write(range.clone(), Kind { what: Content::Buffer, shift: 0 });
+                self.layer(layer).write(range.clone(), ExtentKind { what: IoContent::Buffer, shift: 0 });
             }
             place = range.end;
             rest = tail;
@@ -128,36 +134,36 @@ impl Store {
         Ok(())
     }
 
-    pub(crate) fn remove(&mut self, layer: Layer, range: Range<u64>) {
+    pub(crate) fn remove(&mut self, layer: StoreLayer, range: Range<u64>) {
         self.bytes.drop_pages(key(layer, range.start), key(layer, range.end));
         self.layer(layer).remove(range);
     }
 
     /// What stands at a place, and the length of which it is the same; nothing where nobody wrote.
-    pub(crate) fn at(&self, layer: Layer, at: u64, len: u64) -> (u64, Option<Piece>) {
+    pub(crate) fn at(&self, layer: StoreLayer, at: u64, len: u64) -> (u64, Option<ContentPiece>) {
         let extents = match layer {
-            Layer::Flash => &self.flash,
-            Layer::Cache => &self.cache,
+            StoreLayer::Flash => &self.flash,
+            StoreLayer::Cache => &self.cache,
         };
         let (end, kind) = extents.at(at, at + len);
         let len = end - at;
-        let piece = kind.map(|Kind { what, shift }| {
+        let piece = kind.map(|ExtentKind { what, shift }| {
             let origin = at.wrapping_add_signed(shift);
-            Piece { len, what, at: key(layer, at), origin }
+            ContentPiece { len, what, at: key(layer, at), origin }
         });
         (len, piece)
     }
 
     /// Fetches the bytes of a piece that are kept as such. Fails if the file that memory spilled to cannot be read.
-    pub(crate) fn fetch(&self, piece: &Piece, out: &mut [u8]) -> Result<(), IoError> {
-        self.bytes.read(piece.at, out).map_err(|e| IoError::Failed {
+    pub(crate) fn fetch(&self, piece: &ContentPiece, out: &mut [u8]) -> Result<(), CardIoError> {
+        self.bytes.read(piece.at, out).map_err(|e| CardIoError::Failed {
             reason: format!("the simulation's file of spilled data cannot be read: {e}"),
             errno: e.raw_os_error().unwrap_or(libc::EIO),
         })
     }
 }
 
-pub(super) fn no_room(error: io::Error) -> IoError {
+pub(super) fn no_room(error: io::Error) -> CardIoError {
     let errno = match error.kind() {
         io::ErrorKind::StorageFull => libc::ENOSPC,
         _ => error.raw_os_error().unwrap_or(libc::EIO),
@@ -165,7 +171,7 @@ pub(super) fn no_room(error: io::Error) -> IoError {
     let reason = format!(
         "the simulation has no room left for what is written ({error}); free some, or set TMPDIR to a larger disk"
     );
-    IoError::Failed { reason, errno }
+    CardIoError::Failed { reason, errno }
 }
 
 /// Page numbers are no passwords: one round of mixing spreads them.
@@ -190,14 +196,14 @@ pub(crate) type NumberMap<T> = HashMap<u64, T, BuildHasherDefault<MixHasher>>;
 
 /// Pages by number; one that is absent holds zeros.
 #[derive(Debug)]
-pub(crate) struct Bytes {
+pub(crate) struct SparseBytes {
     index: NumberMap<u32>,
-    pages: Pages,
+    pages: PageSpill,
 }
 
-impl Bytes {
-    pub(crate) fn new(pages: Pages) -> Self {
-        Bytes { index: NumberMap::default(), pages }
+impl SparseBytes {
+    pub(crate) fn new(pages: PageSpill) -> Self {
+        SparseBytes { index: NumberMap::default(), pages }
     }
 
     /// Stores `bytes` at `offset`. Fails if there is no room for a page; what stood elsewhere is untouched.
@@ -251,7 +257,7 @@ impl Bytes {
 
     #[inline(never)]
     fn drop_some(&mut self, start: u64, end: u64) {
-        let Bytes { index, pages } = self;
+        let SparseBytes { index, pages } = self;
         // A discard of the whole card must not look at each page number of a terabyte.
         if end.saturating_sub(start) > index.len() as u64 {
             index.retain(|number, place| {
@@ -280,7 +286,7 @@ const SLAB: u32 = 256;
 
 /// Pages by number: the first of them in memory, the others in a file.
 #[derive(Debug, Default)]
-pub(crate) struct Pages {
+pub(crate) struct PageSpill {
     slabs: Vec<Box<[u8]>>,
     /// Pages that memory has room for.
     most: u32,
@@ -289,10 +295,10 @@ pub(crate) struct Pages {
     free: Vec<u32>,
 }
 
-impl Pages {
+impl PageSpill {
     /// Keeps up to `budget` bytes in memory.
     pub(crate) fn new(budget: u64) -> Self {
-        Pages { most: u32::try_from(budget / PAGE as u64).unwrap_or(u32::MAX), ..Pages::default() }
+        PageSpill { most: u32::try_from(budget / PAGE as u64).unwrap_or(u32::MAX), ..PageSpill::default() }
     }
 
     /// Keeps a new page and gives its number. Fails if neither memory nor disk has room; nothing else is lost by it.
@@ -345,7 +351,7 @@ impl Pages {
 
     #[cfg(test)]
     pub(crate) fn spilling_to(file: File) -> Self {
-        Pages { file: Some(file), ..Pages::default() }
+        PageSpill { file: Some(file), ..PageSpill::default() }
     }
 }
 
@@ -353,7 +359,7 @@ impl Pages {
 /// hosts.
 fn unnamed() -> io::Result<File> {
     let folder = folder();
-    Folder::make(&folder, 0o700)
+    ResolvedFolder::make(&folder, 0o700)
         .map_err(io::Error::from)
         .and_then(|held| tempfile::tempfile_in(held.by_descriptor()))
         .map_err(|e| io::Error::new(e.kind(), format!("no file can be made in {}: {e}", folder.display())))

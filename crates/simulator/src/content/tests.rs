@@ -1,49 +1,51 @@
 use super::*;
-use crate::archetype::{Archetype, Fake, FakeKind, Lost, Start, State, Unwritten};
+use crate::archetype::{
+    Archetype, FakeCapacity, FakeKind, LostRead, StartContent, StartState, UnwrittenRead,
+};
 use crate::chance::mapped_ranges;
-use cardscope_engine::content::{Content, read_stamp};
-use cardscope_model::random::Random;
+use cardscope_engine::content::{IoContent, read_stamp};
+use cardscope_model::random::SeededRandom;
 
 const MIB: u64 = 1 << 20;
-const OURS: Content = Content::Stamp { salt: 7, generation: 1 };
+const OURS: IoContent = IoContent::Stamp { salt: 7, generation: 1 };
 
 /// A card of 64 MiB.
-fn card(fake: Fake) -> Archetype {
+fn card(fake: FakeCapacity) -> Archetype {
     Archetype { announced_bytes: 64 * MIB, fake, ..Archetype::load("constant").unwrap() }
 }
 
-fn medium(fake: Fake) -> Medium {
+fn medium(fake: FakeCapacity) -> CardMedium {
     let card = card(fake);
     card.check().unwrap();
-    Medium::new(&card, 1, 256 * MIB)
+    CardMedium::new(&card, 1, 256 * MIB)
 }
 
-fn honest() -> Medium {
-    medium(Fake::default())
+fn honest() -> CardMedium {
+    medium(FakeCapacity::default())
 }
 
-fn limbo(real: u64) -> Fake {
-    Fake { kind: FakeKind::Limbo, real_bytes: Some(real), ..Fake::default() }
+fn limbo(real: u64) -> FakeCapacity {
+    FakeCapacity { kind: FakeKind::Limbo, real_bytes: Some(real), ..FakeCapacity::default() }
 }
 
-fn found(medium: &mut Medium, offset: u64, len: u64) -> Result<Found, IoError> {
-    let mut found = Found::default();
+fn found(medium: &mut CardMedium, offset: u64, len: u64) -> Result<ReadContent, CardIoError> {
+    let mut found = ReadContent::default();
     found.clear(offset);
     medium.read(offset, len, 1, &mut found)?;
     assert_eq!(found.len, len);
     Ok(found)
 }
 
-fn differs(medium: &mut Medium, offset: u64, len: u64, expected: Content) -> Option<u64> {
+fn differs(medium: &mut CardMedium, offset: u64, len: u64, expected: IoContent) -> Option<u64> {
     found(medium, offset, len).unwrap().first_difference(expected, None)
 }
 
-fn holds(medium: &mut Medium, offset: u64, len: u64, expected: Content) -> bool {
+fn holds(medium: &mut CardMedium, offset: u64, len: u64, expected: IoContent) -> bool {
     differs(medium, offset, len, expected).is_none()
 }
 
 /// The bytes that a read finds, where it does not fail.
-pub(super) fn read(medium: &mut Medium, offset: u64, len: usize) -> Option<Vec<u8>> {
+pub(super) fn read(medium: &mut CardMedium, offset: u64, len: usize) -> Option<Vec<u8>> {
     let found = found(medium, offset, len as u64).ok()?;
     let mut out = vec![0xee; len];
     medium.fetch(&found, &mut out).unwrap();
@@ -51,41 +53,41 @@ pub(super) fn read(medium: &mut Medium, offset: u64, len: usize) -> Option<Vec<u
     Some(out)
 }
 
-fn bytes(medium: &mut Medium, offset: u64, len: usize) -> Vec<u8> {
+fn bytes(medium: &mut CardMedium, offset: u64, len: usize) -> Vec<u8> {
     read(medium, offset, len).unwrap()
 }
 
-pub(super) fn write(medium: &mut Medium, offset: u64, len: u64, content: Content) {
-    medium.write(offset, len, Data::described(content)).unwrap();
+pub(super) fn write(medium: &mut CardMedium, offset: u64, len: u64, content: IoContent) {
+    medium.write(offset, len, WrittenData::described(content)).unwrap();
 }
 
-pub(super) fn write_bytes(medium: &mut Medium, offset: u64, bytes: &[u8]) {
-    medium.write(offset, bytes.len() as u64, Data::Bytes(bytes)).unwrap();
+pub(super) fn write_bytes(medium: &mut CardMedium, offset: u64, bytes: &[u8]) {
+    medium.write(offset, bytes.len() as u64, WrittenData::Bytes(bytes)).unwrap();
 }
 
 #[test]
 fn a_card_written_once_over_in_any_order_is_one_piece() {
     let mut m = honest();
     for block in [3u64, 0, 2, 1] {
-        write(&mut m, block * MIB, MIB, Content::Noise);
+        write(&mut m, block * MIB, MIB, IoContent::Noise);
     }
     assert_eq!(found(&mut m, 0, 4 * MIB).unwrap().pieces.len(), 1);
-    assert!(holds(&mut m, 0, 4 * MIB, Content::Noise));
+    assert!(holds(&mut m, 0, 4 * MIB, IoContent::Noise));
 }
 
 #[test]
 fn what_was_never_written_reads_as_zeros_or_as_erased_flash() {
-    assert!(holds(&mut honest(), 5 * MIB, MIB, Content::Constant(0)));
-    let mut card = card(Fake::default());
-    card.state.unwritten = Unwritten::Ones;
-    assert!(holds(&mut Medium::new(&card, 1, 0), 5 * MIB, MIB, Content::Constant(0xff)));
+    assert!(holds(&mut honest(), 5 * MIB, MIB, IoContent::Constant(0)));
+    let mut card = card(FakeCapacity::default());
+    card.state.unwritten = UnwrittenRead::Ones;
+    assert!(holds(&mut CardMedium::new(&card, 1, 0), 5 * MIB, MIB, IoContent::Constant(0xff)));
 }
 
 #[test]
 fn a_stamp_of_another_generation_differs_at_its_first_counting_byte() {
     let mut m = honest();
     write(&mut m, 0, MIB, OURS);
-    let newer = Content::Stamp { salt: 7, generation: 2 };
+    let newer = IoContent::Stamp { salt: 7, generation: 2 };
     write(&mut m, 4096, 512, newer);
     let first = differs(&mut m, 0, MIB, OURS).unwrap();
     assert!((4096..4096 + 512).contains(&first), "{first}");
@@ -95,7 +97,7 @@ fn a_stamp_of_another_generation_differs_at_its_first_counting_byte() {
 #[test]
 fn a_cache_may_survive_a_reset() {
     for cache_survives in [true, false] {
-        let mut m = medium(Fake { cache_bytes: Some(MIB), cache_survives, ..limbo(MIB) });
+        let mut m = medium(FakeCapacity { cache_bytes: Some(MIB), cache_survives, ..limbo(MIB) });
         write(&mut m, 0, 2 * MIB, OURS);
         m.reset();
         assert_eq!(holds(&mut m, MIB, MIB, OURS), cache_survives);
@@ -105,10 +107,10 @@ fn a_cache_may_survive_a_reset() {
 
 #[test]
 fn a_lost_block_may_read_as_random_bytes_or_as_the_block_written_last() {
-    let lost = |lost| medium(Fake { lost, ..limbo(MIB) });
-    let twice = |m: &mut Medium| {
+    let lost = |lost| medium(FakeCapacity { lost, ..limbo(MIB) });
+    let twice = |m: &mut CardMedium| {
         let mut read = |number| {
-            let mut found = Found::default();
+            let mut found = ReadContent::default();
             found.clear(2 * MIB);
             m.read(2 * MIB, 512, number, &mut found).unwrap();
             let mut out = vec![0; 512];
@@ -117,26 +119,26 @@ fn a_lost_block_may_read_as_random_bytes_or_as_the_block_written_last() {
         };
         (read(1), read(2))
     };
-    let (one, other) = twice(&mut lost(Lost::Garbage));
+    let (one, other) = twice(&mut lost(LostRead::Garbage));
     assert!(one == other && one.iter().any(|byte| *byte != one[0]));
-    let (one, other) = twice(&mut lost(Lost::Noise));
+    let (one, other) = twice(&mut lost(LostRead::Noise));
     assert_ne!(one, other);
-    let mut last = lost(Lost::Last);
+    let mut last = lost(LostRead::Last);
     for at in [0, 5 * MIB, 3 * MIB] {
         write(&mut last, at, 8192, OURS);
         assert_eq!(read_stamp(&bytes(&mut last, 2 * MIB, 512)).unwrap().address, at + 4096);
     }
     write_bytes(&mut last, 8 * MIB, &[7; 4096]);
-    assert!(holds(&mut last, 2 * MIB, 4096, Content::Constant(7)));
+    assert!(holds(&mut last, 2 * MIB, 4096, IoContent::Constant(7)));
 }
 
 #[test]
 fn a_lost_block_may_read_as_ones_as_another_blocks_data_or_fail() {
-    let lost = |lost| medium(Fake { lost, ..limbo(MIB) });
-    assert!(holds(&mut lost(Lost::Ones), 2 * MIB, 4096, Content::Constant(0xff)));
-    let failed = found(&mut lost(Lost::Error), 2 * MIB, 512).unwrap_err();
-    assert!(matches!(failed, IoError::Failed { errno: libc::EIO, .. }), "{failed:?}");
-    let mut stale = lost(Lost::Stale);
+    let lost = |lost| medium(FakeCapacity { lost, ..limbo(MIB) });
+    assert!(holds(&mut lost(LostRead::Ones), 2 * MIB, 4096, IoContent::Constant(0xff)));
+    let failed = found(&mut lost(LostRead::Error), 2 * MIB, 512).unwrap_err();
+    assert!(matches!(failed, CardIoError::Failed { errno: libc::EIO, .. }), "{failed:?}");
+    let mut stale = lost(LostRead::Stale);
     write(&mut stale, 0, MIB, OURS);
     write(&mut stale, 2 * MIB, 4096, OURS);
     let stamp = read_stamp(&bytes(&mut stale, 2 * MIB, 512)).unwrap();
@@ -149,43 +151,43 @@ fn a_lost_block_may_read_as_ones_as_another_blocks_data_or_fail() {
 
 #[test]
 fn a_direct_cache_that_is_not_careful_gives_whatever_sits_in_the_slot() {
-    let mut m = medium(Fake { lost: Lost::Stale, cache_bytes: Some(MIB), ..limbo(MIB) });
+    let mut m = medium(FakeCapacity { lost: LostRead::Stale, cache_bytes: Some(MIB), ..limbo(MIB) });
     write(&mut m, 2 * MIB, 4096, OURS);
     assert_eq!(read_stamp(&bytes(&mut m, 5 * MIB, 512)).unwrap().address, 2 * MIB);
 }
 
 #[test]
 fn a_read_only_card_takes_writes_and_keeps_what_stood_there() {
-    let mut card = card(Fake { kind: FakeKind::ReadOnly, ..Fake::default() });
-    card.state.start = Start::Filled;
-    let mut m = Medium::new(&card, 1, 0);
+    let mut card = card(FakeCapacity { kind: FakeKind::ReadOnly, ..FakeCapacity::default() });
+    card.state.start = StartContent::Filled;
+    let mut m = CardMedium::new(&card, 1, 0);
     write(&mut m, 0, MIB, OURS);
     m.discard(MIB, MIB);
-    assert!(holds(&mut m, 0, 64 * MIB, Content::Noise));
+    assert!(holds(&mut m, 0, 64 * MIB, IoContent::Noise));
 }
 
 #[test]
 fn a_used_card_holds_data_in_the_units_that_its_state_names() {
-    let mut card = card(Fake::default());
-    card.state = State { start: Start::Used, used_share: 0.3, unwritten: Unwritten::Zeros };
+    let mut card = card(FakeCapacity::default());
+    card.state = StartState { start: StartContent::Used, used_share: 0.3, unwritten: UnwrittenRead::Zeros };
     card.flash.au_bytes = 256 << 10;
-    let mut m = Medium::new(&card, 9, 0);
+    let mut m = CardMedium::new(&card, 9, 0);
     let used: Vec<_> = mapped_ranges(&card, 9).collect();
     assert!((50..105).contains(&used.len()), "30 % of 256 are 77: {}", used.len());
     for unit in 0..256 {
         let range = unit * card.flash.au_bytes..(unit + 1) * card.flash.au_bytes;
-        let expected = if used.contains(&range) { Content::Noise } else { Content::Constant(0) };
+        let expected = if used.contains(&range) { IoContent::Noise } else { IoContent::Constant(0) };
         assert!(holds(&mut m, range.start, card.flash.au_bytes, expected), "unit {unit}");
     }
 }
 
 #[test]
 fn a_weak_bit_is_wrong_at_each_read_and_another_one_only_once() {
-    let mut card = card(Fake::default());
+    let mut card = card(FakeCapacity::default());
     card.faults.flip_p = 0.001;
-    let mut m = Medium::new(&card, 4, 0);
+    let mut m = CardMedium::new(&card, 4, 0);
     write(&mut m, 0, 64 * MIB, OURS);
-    let wrong = |m: &mut Medium| found(m, 0, 64 * MIB).unwrap().flips;
+    let wrong = |m: &mut CardMedium| found(m, 0, 64 * MIB).unwrap().flips;
     let first = wrong(&mut m);
     assert!((90..175).contains(&first.len()), "131 of 131 072 sectors: {}", first.len());
     assert_eq!(wrong(&mut m), first);
@@ -199,9 +201,9 @@ fn a_weak_bit_is_wrong_at_each_read_and_another_one_only_once() {
     assert_eq!(bits, 1, "and so do the bytes");
     card.faults.flip_p = 0.0;
     card.faults.read_flip_p = 0.001;
-    let mut m = Medium::new(&card, 4, 0);
+    let mut m = CardMedium::new(&card, 4, 0);
     let mut read = |number| {
-        let mut found = Found::default();
+        let mut found = ReadContent::default();
         m.read(0, MIB, number, &mut found).unwrap();
         found.flips
     };
@@ -225,10 +227,10 @@ fn zeros_given_as_bytes_cost_no_memory() {
 
 #[test]
 fn random_writes_of_one_description_over_a_terabyte_stay_small() {
-    let mut extents = extents::Extents::default();
-    let kind = extents::Kind { what: Content::Noise, shift: 0 };
+    let mut extents = extents::ContentExtents::default();
+    let kind = extents::ExtentKind { what: IoContent::Noise, shift: 0 };
     // 1 GiB in the place of 1 TB: the cost goes by the MiB, and each MiB is met 100 times as in 100 million writes.
-    let mut random = Random::from_state(1);
+    let mut random = SeededRandom::from_state(1);
     for _ in 0..100_000 {
         let at = random.next_u64() % 262_144 * 4096;
         extents.write(at..at + 4096, kind);

@@ -1,20 +1,25 @@
 //! The families that cards come in, and how often: old cards with blocks mapped whole, UHS-I cards with a log,
 //! cards mapped by page, and SD Express cards with a pSLC cache and heat.
 
-use super::registers::{CAPACITY_UNIT, Claims, registers};
+use super::registers::{CAPACITY_UNIT, DrawnClaims, registers};
 use crate::archetype::{
-    Archetype, Cache, Close, FatRegion, Flash, Gc, HybridWrite, Identity, LogWrite, Noise, NvmeIdentity,
-    PageWrite, QueueCost, Read, SmallLog, Thermal, Throttle, WhenFull, Write,
+    Archetype, CardIdentity, CloseCopy, CostNoise, FatRegion, FlashUnits, GarbageCollection, HybridWrite,
+    LogWrite, NvmeDescription, PageWrite, PslcCache, QueueCost, ReadTimes, SmallLog, ThermalNode,
+    ThrottleKind, WhenFull, WriteTimes,
 };
-use cardscope_model::random::Random;
+use cardscope_model::random::SeededRandom;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
 /// A card with its flash and its times; name, fake and identity are still to come.
-pub(super) fn draw(draw: &mut Draw) -> Archetype {
-    let family =
-        draw.one_of(&[(40, hybrid as fn(&mut Draw) -> Archetype), (30, log), (15, page), (15, express)]);
+pub(super) fn draw(draw: &mut FamilyDraw) -> Archetype {
+    let family = draw.one_of(&[
+        (40, hybrid as fn(&mut FamilyDraw) -> Archetype),
+        (30, log),
+        (15, page),
+        (15, express),
+    ]);
     let mut card = family(draw);
     if draw.chance(0.05)
         && let Some(read) = &mut card.read
@@ -27,40 +32,40 @@ pub(super) fn draw(draw: &mut Draw) -> Archetype {
 
 pub(super) fn name(card: &Archetype) -> &'static str {
     match (&card.write, card.thermal.is_some()) {
-        (Some(Write::Hybrid(_)), _) => "blocks mapped whole, a few of them open",
-        (Some(Write::Log(_)), _) => "random writes in a log",
+        (Some(WriteTimes::Hybrid(_)), _) => "blocks mapped whole, a few of them open",
+        (Some(WriteTimes::Log(_)), _) => "random writes in a log",
         (_, true) => "SD Express, mapped by page behind a pSLC cache",
         (_, false) => "mapped by page",
     }
 }
 
 /// Registers or NVMe identity that fit the card.
-pub(super) fn identity(card: &Archetype, serial: u32) -> Identity {
+pub(super) fn identity(card: &Archetype, serial: u32) -> CardIdentity {
     if let Some(thermal) = &card.thermal {
-        return Identity { nvme: Some(nvme(card, thermal, serial)), ..Identity::default() };
+        return CardIdentity { nvme: Some(nvme(card, thermal, serial)), ..CardIdentity::default() };
     }
-    let claims = Claims {
+    let claims = DrawnClaims {
         announced_bytes: card.announced_bytes,
         au_bytes: card.flash.au_bytes,
-        write_mb_s: card.write.as_ref().map_or(0.0, Write::mb_s),
-        app: u8::from(matches!(card.write, Some(Write::Log(l)) if l.random_s < 0.001)),
+        write_mb_s: card.write.as_ref().map_or(0.0, WriteTimes::mb_s),
+        app: u8::from(matches!(card.write, Some(WriteTimes::Log(l)) if l.random_s < 0.001)),
         serial,
     };
-    Identity { sd: Some(registers(claims)), ..Identity::default() }
+    CardIdentity { sd: Some(registers(claims)), ..CardIdentity::default() }
 }
 
-fn blank(announced_bytes: u64, flash: Flash, read: Read, write: Write) -> Archetype {
+fn blank(announced_bytes: u64, flash: FlashUnits, read: ReadTimes, write: WriteTimes) -> Archetype {
     Archetype { announced_bytes, flash, read: Some(read), write: Some(write), ..Archetype::default() }
 }
 
 /// A size near a nominal one, as makers choose them: some per cent below, in the unit that a CSD can say.
-fn capacity(draw: &mut Draw, nominal_gb: &[u64]) -> u64 {
+fn capacity(draw: &mut FamilyDraw, nominal_gb: &[u64]) -> u64 {
     let nominal = nominal_gb[draw.below(nominal_gb.len() as u64) as usize] as f64 * 1e9;
     (nominal * draw.between(0.985, 1.005)) as u64 / CAPACITY_UNIT * CAPACITY_UNIT
 }
 
 /// Page, planes and unit; TLC makes both of them multiples of three.
-fn flash(draw: &mut Draw, pages_kib: &[(u32, u64)], units_mib: &[(u32, u64)], odd: f64) -> Flash {
+fn flash(draw: &mut FamilyDraw, pages_kib: &[(u32, u64)], units_mib: &[(u32, u64)], odd: f64) -> FlashUnits {
     let threes = draw.chance(odd);
     let (page, au) = if threes {
         (draw.one_of(&[(2, 48), (1, 24), (2, 16)]), draw.one_of(&[(1, 6), (3, 12), (3, 24), (1, 48)]))
@@ -68,7 +73,7 @@ fn flash(draw: &mut Draw, pages_kib: &[(u32, u64)], units_mib: &[(u32, u64)], od
         (draw.one_of(pages_kib), draw.one_of(units_mib))
     };
     let planes = if page % 3 == 0 { 3 } else { 1 };
-    Flash {
+    FlashUnits {
         page_bytes: page * KIB,
         planes,
         read_unit_bytes: 4 * KIB,
@@ -78,12 +83,12 @@ fn flash(draw: &mut Draw, pages_kib: &[(u32, u64)], units_mib: &[(u32, u64)], od
 }
 
 /// Reads with steps where page, unit and segment are crossed, as shares of the base.
-fn read(draw: &mut Draw, base: (f64, f64), mb_s: (f64, f64)) -> Read {
+fn read(draw: &mut FamilyDraw, base: (f64, f64), mb_s: (f64, f64)) -> ReadTimes {
     let base_s = draw.around(base.0, base.1);
     // 20 of 27 cards show their page, 24 of 27 their unit.
     let page = if draw.chance(0.74) { draw.around(0.047, 0.32) } else { 0.0 };
     let unit = if draw.chance(0.89) { draw.around(0.078, 0.31) } else { 0.0 };
-    Read {
+    ReadTimes {
         base_s,
         sequential_s: draw.chance(0.5).then(|| rounded(base_s * draw.between(0.1, 0.5))),
         ramp_bytes: 512 * KIB,
@@ -91,12 +96,12 @@ fn read(draw: &mut Draw, base: (f64, f64), mb_s: (f64, f64)) -> Read {
         au_step_s: rounded(base_s * unit),
         segment_step_s: draw.around(0.000_038, 0.000_072),
         mb_s: draw.around(mb_s.0, mb_s.1),
-        ..Read::default()
+        ..ReadTimes::default()
     }
 }
 
-fn noise(draw: &mut Draw) -> Noise {
-    Noise {
+fn noise(draw: &mut FamilyDraw) -> CostNoise {
+    CostNoise {
         read_sigma: draw.around(0.027, 0.086),
         write_sigma: draw.around(0.03, 0.08),
         hiccup_p: draw.around(0.000_2, 0.01),
@@ -104,14 +109,14 @@ fn noise(draw: &mut Draw) -> Noise {
     }
 }
 
-fn hybrid(draw: &mut Draw) -> Archetype {
+fn hybrid(draw: &mut FamilyDraw) -> Archetype {
     let flash = flash(draw, &[(15, 8), (70, 16), (15, 32)], &[(1, 1), (1, 2), (7, 4), (1, 8)], 0.15);
     let read = read(draw, (0.000_42, 0.0013), (11.0, 45.0));
     // 14 of 28 cards show no limit up to 7; where there is one it is mostly 3.
     let linear = draw.one_of(&[(8, 3), (4, 4), (2, 5), (1, 6), (1, 1), (6, 12), (6, 16)]);
     let write = HybridWrite {
         // Of 11 cards 5 copied the rest of a block, 3 all of it, 3 less.
-        close: draw.one_of(&[(5, Close::Partial), (3, Close::Full), (3, Close::Written)]),
+        close: draw.one_of(&[(5, CloseCopy::Partial), (3, CloseCopy::Full), (3, CloseCopy::Written)]),
         open_linear: linear,
         open_random: if draw.chance(0.85) { linear } else { 1 },
         fixed_s: draw.around(0.0003, 0.0014),
@@ -127,7 +132,7 @@ fn hybrid(draw: &mut Draw) -> Archetype {
         ..HybridWrite::default()
     };
     let announced = capacity(draw, &[4, 8, 16, 32]);
-    let mut card = blank(announced, flash, read, Write::Hybrid(write));
+    let mut card = blank(announced, flash, read, WriteTimes::Hybrid(write));
     card.noise = noise(draw);
     // 8 of 28 cards guard what lies in the first 8 or 12 MiB.
     card.fat_region = draw.chance(0.29).then(|| FatRegion {
@@ -138,7 +143,7 @@ fn hybrid(draw: &mut Draw) -> Archetype {
     card
 }
 
-fn small_log(draw: &mut Draw) -> SmallLog {
+fn small_log(draw: &mut FamilyDraw) -> SmallLog {
     SmallLog {
         max_write_bytes: draw.one_of(&[(1, 4), (2, 8)]) * KIB,
         write_s: draw.around(0.0013, 0.005),
@@ -149,7 +154,7 @@ fn small_log(draw: &mut Draw) -> SmallLog {
     }
 }
 
-fn log(draw: &mut Draw) -> Archetype {
+fn log(draw: &mut FamilyDraw) -> Archetype {
     let flash = flash(draw, &[(1, 8), (6, 16), (2, 32)], &[(6, 4), (2, 8), (2, 16)], 0.25);
     let mut read = read(draw, (0.000_38, 0.000_62), (40.0, 155.0));
     read.sequential_s = Some(rounded(read.base_s * draw.between(0.05, 0.3)));
@@ -165,7 +170,7 @@ fn log(draw: &mut Draw) -> Archetype {
         merge_s: draw.around(0.075, 0.33),
     };
     let announced = capacity(draw, &[16, 32, 64, 128, 256]);
-    let mut card = blank(announced, flash, read, Write::Log(write));
+    let mut card = blank(announced, flash, read, WriteTimes::Log(write));
     card.noise = noise(draw);
     // A queue that helps writes, one that is only said to be there, or none.
     let factor = draw.one_of(&[(60, 1.0), (25, 0.45), (15, 40.0)]);
@@ -176,7 +181,7 @@ fn log(draw: &mut Draw) -> Archetype {
     card
 }
 
-fn page(draw: &mut Draw) -> Archetype {
+fn page(draw: &mut FamilyDraw) -> Archetype {
     let flash = flash(draw, &[(1, 16), (1, 32)], &[(1, 8), (2, 16), (1, 32)], 0.3);
     let au_bytes = flash.au_bytes;
     let mut read = read(draw, (0.0003, 0.0009), (20.0, 160.0));
@@ -190,13 +195,13 @@ fn page(draw: &mut Draw) -> Archetype {
         ..PageWrite::default()
     };
     let announced = capacity(draw, &[64, 128, 256, 512]);
-    let mut card = blank(announced, flash, read, Write::Page(write));
+    let mut card = blank(announced, flash, read, WriteTimes::Page(write));
     card.noise = noise(draw);
     card.queue.depth = depth;
     card
 }
 
-fn express(draw: &mut Draw) -> Archetype {
+fn express(draw: &mut FamilyDraw) -> Archetype {
     let mut flash = flash(draw, &[(1, 16), (2, 32), (1, 64)], &[(1, 16), (2, 32), (1, 64)], 0.2);
     flash.planes = 1;
     let mut read = read(draw, (0.000_19, 0.000_36), (768.0, 834.0));
@@ -214,8 +219,8 @@ fn express(draw: &mut Draw) -> Archetype {
         ..PageWrite::default()
     };
     let announced = capacity(draw, &[128, 256, 512, 1000]);
-    let mut card = blank(announced, flash, read, Write::Page(write));
-    card.noise = Noise { read_sigma: 0.02, write_sigma: 0.02, hiccup_p: 0.001, hiccup_s: 0.000_03 };
+    let mut card = blank(announced, flash, read, WriteTimes::Page(write));
+    card.noise = CostNoise { read_sigma: 0.02, write_sigma: 0.02, hiccup_p: 0.001, hiccup_s: 0.000_03 };
     card.queue.depth = 32;
     let clean = (announced as f64 * draw.between(0.1, 0.34)) as u64 / MIB * MIB;
     card.cache = Some(cache(draw, clean, cached_s));
@@ -224,8 +229,8 @@ fn express(draw: &mut Draw) -> Archetype {
 }
 
 /// Spare flash from what 2^30 sold as 10^9 leaves to a quarter.
-fn gc(draw: &mut Draw, unit_bytes: u64) -> Gc {
-    Gc {
+fn gc(draw: &mut FamilyDraw, unit_bytes: u64) -> GarbageCollection {
+    GarbageCollection {
         spare_share: draw.around(0.07, 0.25),
         unit_bytes,
         copy_mb_s: draw.around(20.0, 150.0),
@@ -233,8 +238,8 @@ fn gc(draw: &mut Draw, unit_bytes: u64) -> Gc {
     }
 }
 
-fn cache(draw: &mut Draw, clean_bytes: u64, read_base_s: f64) -> Cache {
-    Cache {
+fn cache(draw: &mut FamilyDraw, clean_bytes: u64, read_base_s: f64) -> PslcCache {
+    PslcCache {
         clean_bytes,
         bits: draw.chance(0.5).then_some(3),
         alpha: 1.0,
@@ -250,13 +255,13 @@ fn cache(draw: &mut Draw, clean_bytes: u64, read_base_s: f64) -> Cache {
         write_serial_s: Some(draw.around(0.000_007, 0.000_008)),
         read_base_s: Some(read_base_s),
         read_serial_s: Some(draw.around(0.000_008_4, 0.000_009_4)),
-        ..Cache::default()
+        ..PslcCache::default()
     }
 }
 
-fn thermal(draw: &mut Draw) -> Thermal {
+fn thermal(draw: &mut FamilyDraw) -> ThermalNode {
     let tmt1_c = draw.one_of(&[(2, 81.0), (1, 85.0)]);
-    Thermal {
+    ThermalNode {
         sensor: true,
         ambient_c: draw.between(17.0, 25.0).round(),
         passive_k_per_w: draw.between(35.0, 60.0).round(),
@@ -269,7 +274,7 @@ fn thermal(draw: &mut Draw) -> Thermal {
         tmt1_c,
         tmt2_c: tmt1_c + 4.0,
         hysteresis_k: 2.0,
-        throttle: if draw.chance(0.5) { Throttle::Clock } else { Throttle::Duty },
+        throttle: if draw.chance(0.5) { ThrottleKind::Clock } else { ThrottleKind::Duty },
         light_read: rounded(draw.between(0.6, 0.75)),
         light_write: rounded(draw.between(0.67, 0.83)),
         throttled_busy: 1.0,
@@ -278,9 +283,9 @@ fn thermal(draw: &mut Draw) -> Thermal {
 }
 
 /// An Express card of no maker: vendor 0xFFFF is none.
-fn nvme(card: &Archetype, thermal: &Thermal, serial: u32) -> NvmeIdentity {
+fn nvme(card: &Archetype, thermal: &ThermalNode, serial: u32) -> NvmeDescription {
     let kelvin = |celsius: f64| (celsius + 273.0) as u16;
-    NvmeIdentity {
+    NvmeDescription {
         vid: 0xffff,
         ssvid: 0xffff,
         sn: format!("{serial:08X}"),
@@ -300,16 +305,16 @@ fn nvme(card: &Archetype, thermal: &Thermal, serial: u32) -> NvmeIdentity {
         spare_threshold: 10,
         pcie_gt_s: 8.0,
         pcie_lanes: 1,
-        ..NvmeIdentity::default()
+        ..NvmeDescription::default()
     }
 }
 
 #[derive(Debug)]
-pub(super) struct Draw(Random);
+pub(super) struct FamilyDraw(SeededRandom);
 
-impl Draw {
+impl FamilyDraw {
     pub(super) fn new(seed: u64) -> Self {
-        Draw(Random::from_state(seed))
+        FamilyDraw(SeededRandom::from_state(seed))
     }
 
     pub(super) fn chance(&mut self, p: f64) -> bool {

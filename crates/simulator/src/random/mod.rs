@@ -8,8 +8,10 @@ mod families;
 mod registers;
 
 use crate::archetype::schema::DEFAULT_SEED;
-use crate::archetype::{Archetype, CacheKind, Fake, FakeKind, Lost, PoolFull, Start, State, Truth};
-use families::Draw;
+use crate::archetype::{
+    Archetype, CacheKind, CardTruth, FakeCapacity, FakeKind, LostRead, PoolFull, StartContent, StartState,
+};
+use families::FamilyDraw;
 
 /// What the name of a random card begins with; its seed follows.
 pub const PREFIX: &str = "random-";
@@ -18,24 +20,24 @@ const MIB: u64 = 1 << 20;
 
 /// The card of a seed.
 pub fn card(seed: u64) -> Archetype {
-    let mut draw = Draw::new(seed);
+    let mut draw = FamilyDraw::new(seed);
     let mut card = families::draw(&mut draw);
     card.name = format!("{PREFIX}{seed}");
     card.fake = fake(&mut draw, card.announced_bytes);
-    card.state = State {
-        start: draw.one_of(&[(3, Start::Factory), (4, Start::Filled), (3, Start::Used)]),
+    card.state = StartState {
+        start: draw.one_of(&[(3, StartContent::Factory), (4, StartContent::Filled), (3, StartContent::Used)]),
         used_share: families::rounded(draw.between(0.2, 0.8)),
-        ..State::default()
+        ..StartState::default()
     };
     let honesty = if card.fake.kind == FakeKind::None { "" } else { "a fake, " };
     card.title = format!("{honesty}{}", families::name(&card));
     card.identity = families::identity(&card, draw.below(u64::from(u32::MAX)) as u32);
-    card.truth = Truth::of(&card, DEFAULT_SEED);
+    card.truth = CardTruth::of(&card, DEFAULT_SEED);
     card
 }
 
 /// How it lies about its capacity: most do not.
-fn fake(draw: &mut Draw, announced: u64) -> Fake {
+fn fake(draw: &mut FamilyDraw, announced: u64) -> FakeCapacity {
     let kind = draw.one_of(&[
         (70, FakeKind::None),
         (14, FakeKind::Limbo),
@@ -45,18 +47,21 @@ fn fake(draw: &mut Draw, announced: u64) -> Fake {
         (2, FakeKind::Overcommitted),
         (2, FakeKind::ReadOnly),
     ]);
-    let lost = draw.one_of(&[(3, Lost::Zeros), (2, Lost::Ones), (1, Lost::Stale), (1, Lost::Error)]);
+    let lost =
+        draw.one_of(&[(3, LostRead::Zeros), (2, LostRead::Ones), (1, LostRead::Stale), (1, LostRead::Error)]);
     // What is really there: from a twentieth to two thirds, in any unit of 4 KiB.
     let real = (announced as f64 * draw.between(0.05, 0.66)) as u64 / 4096 * 4096;
     match kind {
-        FakeKind::None => Fake::default(),
-        FakeKind::ReadOnly => Fake { kind, ..Fake::default() },
-        FakeKind::Damaged => Fake { kind, damaged_share: draw.between(0.005, 0.3), lost, ..Fake::default() },
+        FakeKind::None => FakeCapacity::default(),
+        FakeKind::ReadOnly => FakeCapacity { kind, ..FakeCapacity::default() },
+        FakeKind::Damaged => {
+            FakeCapacity { kind, damaged_share: draw.between(0.005, 0.3), lost, ..FakeCapacity::default() }
+        }
         FakeKind::Overcommitted => {
             let pool_full = draw.one_of(&[(2, PoolFull::Vanish), (1, PoolFull::Slow), (1, PoolFull::Dies)]);
-            Fake { kind, real_bytes: Some(real), pool_full, lost, ..Fake::default() }
+            FakeCapacity { kind, real_bytes: Some(real), pool_full, lost, ..FakeCapacity::default() }
         }
-        FakeKind::Limbo => Fake {
+        FakeKind::Limbo => FakeCapacity {
             kind,
             real_bytes: Some(real),
             cache_bytes: draw.one_of(&[
@@ -69,16 +74,24 @@ fn fake(draw: &mut Draw, announced: u64) -> Fake {
             cache_strict: draw.chance(0.7),
             cache_survives: draw.chance(0.5),
             lost,
-            ..Fake::default()
+            ..FakeCapacity::default()
         },
         FakeKind::Wraparound => {
             let wrap = if draw.chance(0.7) { 1 << real.ilog2() } else { real };
-            Fake { kind, wrap_bytes: Some(wrap), ..Fake::default() }
+            FakeCapacity { kind, wrap_bytes: Some(wrap), ..FakeCapacity::default() }
         }
-        FakeKind::AddressLine => Fake { kind, wrap_bytes: Some(1 << real.ilog2()), ..Fake::default() },
+        FakeKind::AddressLine => {
+            FakeCapacity { kind, wrap_bytes: Some(1 << real.ilog2()), ..FakeCapacity::default() }
+        }
         FakeKind::Chain => {
             let wrap = real.next_power_of_two().min(announced / 4096 * 4096);
-            Fake { kind, real_bytes: Some(real), wrap_bytes: Some(wrap), lost, ..Fake::default() }
+            FakeCapacity {
+                kind,
+                real_bytes: Some(real),
+                wrap_bytes: Some(wrap),
+                lost,
+                ..FakeCapacity::default()
+            }
         }
     }
 }
@@ -95,7 +108,7 @@ mod tests {
             let first = card(seed);
             assert_eq!(first, card(seed), "{seed}");
             first.check().unwrap_or_else(|e| panic!("{seed}: {e}"));
-            assert_eq!(first.truth, Truth::of(&first, DEFAULT_SEED), "{seed}");
+            assert_eq!(first.truth, CardTruth::of(&first, DEFAULT_SEED), "{seed}");
         }
     }
 

@@ -15,7 +15,7 @@ const MOST_UNITS: u64 = (1 << 28) - 1;
 const AU_MIB: [u64; 9] = [1, 2, 4, 8, 12, 16, 24, 32, 64];
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Claims {
+pub(super) struct DrawnClaims {
     pub(super) announced_bytes: u64,
     pub(super) au_bytes: u64,
     /// What it writes in order, in MB/s: decides the marks.
@@ -25,7 +25,7 @@ pub(super) struct Claims {
     pub(super) serial: u32,
 }
 
-pub(super) fn registers(claims: Claims) -> SdRegisters {
+pub(super) fn registers(claims: DrawnClaims) -> SdRegisters {
     SdRegisters {
         cid: hex(&cid(claims)),
         csd: hex(&csd(claims.announced_bytes)),
@@ -36,7 +36,7 @@ pub(super) fn registers(claims: Claims) -> SdRegisters {
 }
 
 /// MID 0xFE is nobody's; "RN", name RANDM, revision 1.0, made in January 2024.
-fn cid(claims: Claims) -> [u8; 16] {
+fn cid(claims: DrawnClaims) -> [u8; 16] {
     let mut cid = [0u8; 16];
     cid[0] = 0xfe;
     cid[1..3].copy_from_slice(b"RN");
@@ -76,7 +76,7 @@ impl SdRegisters {
     }
 }
 
-fn ssr(claims: Claims) -> [u8; 64] {
+fn ssr(claims: DrawnClaims) -> [u8; 64] {
     let mb_s = claims.write_mb_s;
     let code = AU_MIB.iter().position(|mib| mib << 20 >= claims.au_bytes).unwrap_or(8) as u8 + 7;
     let mut ssr = [0u8; 64];

@@ -4,7 +4,7 @@
 //! no cpuidle driver it cannot be, and idle cores are given something to do instead.
 
 use super::delay::hurry;
-use super::options::{Measure, Options};
+use super::options::{LagMeasure, ServingOptions};
 use cardscope_engine::schedule;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::fs::{File, OpenOptions};
@@ -30,14 +30,14 @@ const PAUSE: Duration = Duration::from_micros(1);
 
 /// Holds the cores awake as long as it lives.
 #[derive(Debug)]
-pub(super) struct Awake {
+pub(super) struct CpuLatencyGuard {
     _latency: Option<File>,
-    spinning: Option<Arc<Spinning>>,
+    spinning: Option<Arc<SpinnerState>>,
     threads: Vec<JoinHandle<()>>,
 }
 
 #[derive(Debug)]
-struct Spinning {
+struct SpinnerState {
     start: Instant,
     /// Milliseconds from `start` to the last command.
     last: AtomicU64,
@@ -47,19 +47,19 @@ struct Spinning {
     wake: Condvar,
 }
 
-impl Awake {
+impl CpuLatencyGuard {
     /// Takes what measures are asked for and possible; without any it does nothing.
-    pub(super) fn new(options: &Options) -> Awake {
-        let latency = options.takes(Measure::LatencyHold).then(hold_latency).flatten();
-        let mut awake = Awake { _latency: latency, spinning: None, threads: Vec::new() };
-        if options.takes(Measure::Spinner) && !has_idle_driver() {
+    pub(super) fn new(options: &ServingOptions) -> CpuLatencyGuard {
+        let latency = options.takes(LagMeasure::LatencyHold).then(hold_latency).flatten();
+        let mut awake = CpuLatencyGuard { _latency: latency, spinning: None, threads: Vec::new() };
+        if options.takes(LagMeasure::Spinner) && !has_idle_driver() {
             awake.spin();
         }
         awake
     }
 
     fn spin(&mut self) {
-        let spinning = Arc::new(Spinning {
+        let spinning = Arc::new(SpinnerState {
             start: Instant::now(),
             last: AtomicU64::new(0),
             resting: AtomicBool::new(false),
@@ -85,7 +85,7 @@ impl Awake {
     }
 }
 
-impl Drop for Awake {
+impl Drop for CpuLatencyGuard {
     fn drop(&mut self) {
         if let Some(spinning) = &self.spinning {
             spinning.over.store(true, Ordering::Relaxed);
@@ -97,7 +97,7 @@ impl Drop for Awake {
     }
 }
 
-impl Spinning {
+impl SpinnerState {
     fn rouse(&self) {
         let _rest = self.rest.lock().unwrap_or_else(PoisonError::into_inner);
         self.resting.store(false, Ordering::Relaxed);
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn cores_spin_after_a_command_and_rest_a_second_later() {
-        let mut awake = Awake::new(&Options::at_once());
+        let mut awake = CpuLatencyGuard::new(&ServingOptions::at_once());
         awake.spin();
         awake.poke();
         std::thread::sleep(LINGER + Duration::from_millis(500));

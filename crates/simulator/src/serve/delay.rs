@@ -17,11 +17,11 @@ pub(super) const SHORT: Duration = Duration::from_micros(150);
 const LOOK: Duration = Duration::from_millis(50);
 
 /// What is done at its time; it is told whether it was waited for, or all ended before.
-pub(super) type Answer = Box<dyn FnOnce(bool) + Send>;
+pub(super) type DelayedAnswer = Box<dyn FnOnce(bool) + Send>;
 
 #[derive(Default)]
-struct Queue {
-    waiting: Mutex<VecDeque<(Instant, Answer)>>,
+struct DelayQueue {
+    waiting: Mutex<VecDeque<(Instant, DelayedAnswer)>>,
     changed: Condvar,
     /// Raised with the lock held.
     over: AtomicBool,
@@ -29,33 +29,33 @@ struct Queue {
     inline: AtomicBool,
 }
 
-pub(super) struct Delay {
-    queue: Arc<Queue>,
+pub(super) struct AnswerDelay {
+    queue: Arc<DelayQueue>,
     may_inline: bool,
     thread: Option<std::thread::JoinHandle<()>>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct How {
+pub(super) struct DelayOptions {
     /// Its thread runs before ordinary ones, where that is permitted.
     pub(super) first: bool,
     /// A caller with nothing before it waits for a short answer by itself. Others must be there to read requests.
     pub(super) inline: bool,
 }
 
-impl Delay {
-    pub(super) fn start(how: How) -> std::io::Result<Self> {
-        let queue = Arc::new(Queue::default());
+impl AnswerDelay {
+    pub(super) fn start(how: DelayOptions) -> std::io::Result<Self> {
+        let queue = Arc::new(DelayQueue::default());
         let theirs = Arc::clone(&queue);
         let thread = std::thread::Builder::new().name("card-delay".to_owned()).spawn(move || {
             hurry(how.first);
             theirs.run();
         })?;
-        Ok(Delay { queue, may_inline: how.inline, thread: Some(thread) })
+        Ok(AnswerDelay { queue, may_inline: how.inline, thread: Some(thread) })
     }
 
     /// Gives the answer at `at`, but not before those handed in earlier.
-    pub(super) fn answer(&self, at: Instant, answer: Answer) {
+    pub(super) fn answer(&self, at: Instant, answer: DelayedAnswer) {
         let mut waiting = self.queue.lock();
         let short = self.may_inline && waiting.is_empty() && at < Instant::now() + SHORT;
         if short && !self.queue.inline.swap(true, Ordering::Acquire) {
@@ -71,7 +71,7 @@ impl Delay {
     }
 }
 
-impl Drop for Delay {
+impl Drop for AnswerDelay {
     fn drop(&mut self) {
         let waiting = self.queue.lock();
         self.queue.over.store(true, Ordering::Relaxed);
@@ -83,9 +83,9 @@ impl Drop for Delay {
     }
 }
 
-impl Queue {
+impl DelayQueue {
     /// A panic elsewhere leaves the queue as it was: each answer is either in it or out.
-    fn lock(&self) -> MutexGuard<'_, VecDeque<(Instant, Answer)>> {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<(Instant, DelayedAnswer)>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -95,7 +95,7 @@ impl Queue {
         }
     }
 
-    fn next(&self) -> Option<(Instant, Answer)> {
+    fn next(&self) -> Option<(Instant, DelayedAnswer)> {
         let mut waiting = self.lock();
         loop {
             if let Some(first) = waiting.pop_front() {
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn answers_come_in_order_and_never_early() {
         for inline in [false, true] {
-            let delay = Delay::start(How { first: false, inline }).unwrap();
+            let delay = AnswerDelay::start(DelayOptions { first: false, inline }).unwrap();
             let (sender, receiver) = mpsc::channel();
             let start = Instant::now();
             for micros in [50u64, 5_000, 10_000, 20_000] {
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn what_still_waits_at_the_end_is_given_at_once() {
         let (sender, receiver) = mpsc::channel();
-        let delay = Delay::start(How::default()).unwrap();
+        let delay = AnswerDelay::start(DelayOptions::default()).unwrap();
         let start = Instant::now();
         for _ in 0..2 {
             let sender = sender.clone();

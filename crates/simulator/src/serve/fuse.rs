@@ -2,8 +2,8 @@
 //! model and nothing is answered by the kernel's page cache.
 
 use super::FILE;
-use super::delay::{self, Delay, How};
-use crate::content::IoError;
+use super::delay::{self, AnswerDelay, DelayOptions};
+use crate::content::CardIoError;
 use fuser::{
     BsdFileFlags, Config, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo,
     InitFlags, KernelConfig, LockOwner, MountOption, OpenAccMode, OpenFlags, ReplyAttr, ReplyData,
@@ -16,9 +16,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use super::options::Measure;
-use super::own_path::OwnPath;
-use super::slot::{Answered, Came, Request as InFlight, Slot, whole};
+use super::options::LagMeasure;
+use super::own_path::HostRoundTrip;
+use super::slot::{RequestArrival, ServedCard, ServedRequest as InFlight, TimedResult, whole};
 
 /// Largest request; the kernel's own limit of 256 pages.
 const MAX_REQUEST: u32 = 1 << 20;
@@ -30,28 +30,28 @@ const IN_FLIGHT: u16 = 1024;
 const READERS: usize = 2;
 
 struct CardFile {
-    card: Arc<Slot>,
-    files: Files,
+    card: Arc<ServedCard>,
+    files: MountFiles,
     /// Absent where answers are given at once.
-    delay: Option<Delay>,
-    own_path: Arc<OwnPath>,
+    delay: Option<AnswerDelay>,
+    own_path: Arc<HostRoundTrip>,
     handles: AtomicU64,
 }
 
 /// A request in flight, and half of the way that it came and its answer goes.
-struct Asked {
+struct FuseRequest {
     request: InFlight,
     half: Duration,
 }
 
-pub(super) fn mount(card: &Arc<Slot>, directory: &Path) -> std::io::Result<fuser::BackgroundSession> {
+pub(super) fn mount(card: &Arc<ServedCard>, directory: &Path) -> std::io::Result<fuser::BackgroundSession> {
     let options = &card.options;
-    let (first, inline) = (options.takes(Measure::Priority), options.takes(Measure::Inline));
-    let delay = if options.timing { Some(Delay::start(How { first, inline })?) } else { None };
-    let own_path = Arc::new(OwnPath::unknown());
+    let (first, inline) = (options.takes(LagMeasure::Priority), options.takes(LagMeasure::Inline));
+    let delay = if options.timing { Some(AnswerDelay::start(DelayOptions { first, inline })?) } else { None };
+    let own_path = Arc::new(HostRoundTrip::unknown());
     let file = CardFile {
         card: Arc::clone(card),
-        files: Files::new(card),
+        files: MountFiles::new(card),
         delay,
         own_path: Arc::clone(&own_path),
         handles: AtomicU64::new(1),
@@ -62,7 +62,7 @@ pub(super) fn mount(card: &Arc<Slot>, directory: &Path) -> std::io::Result<fuser
     config.mount_options = vec![name, MountOption::Subtype("cardscope".to_owned()), MountOption::NoAtime];
     config.n_threads = Some(if inline { READERS } else { 1 });
     let session = spawn(file, directory, &config, options.timing, first)?;
-    if options.takes(Measure::Allowance) {
+    if options.takes(LagMeasure::Allowance) {
         own_path.measure(&directory.join(TRUTH_FILE));
     }
     Ok(session)
@@ -88,21 +88,21 @@ fn spawn(
 
 impl CardFile {
     /// A request, and when it set out.
-    fn came(&self) -> (Asked, Came) {
+    fn came(&self) -> (FuseRequest, RequestArrival) {
         let request = self.card.request();
         let half = self.own_path.half(request.came.at);
-        let came = Came { at: earlier(request.came.at, half), ..request.came };
-        (Asked { request, half }, came)
+        let came = RequestArrival { at: earlier(request.came.at, half), ..request.came };
+        (FuseRequest { request, half }, came)
     }
 
     /// Gives an answer so that it arrives at its time.
-    fn answer(&self, asked: Asked, at: Instant, answer: impl FnOnce() + Send + 'static) {
+    fn answer(&self, asked: FuseRequest, at: Instant, answer: impl FnOnce() + Send + 'static) {
         let due = earlier(at, asked.half);
         self.own_path.answered(due, Instant::now());
         asked.request.answer_at(self.delay.as_ref(), due, answer);
     }
 
-    fn answer_empty(&self, asked: Asked, (at, result): Answered<()>, reply: ReplyEmpty) {
+    fn answer_empty(&self, asked: FuseRequest, (at, result): TimedResult<()>, reply: ReplyEmpty) {
         self.answer(asked, at, move || match result {
             Ok(()) => reply.ok(),
             Err(error) => reply.error(errno(&error)),
@@ -114,7 +114,7 @@ fn earlier(at: Instant, by: Duration) -> Instant {
     at.checked_sub(by).unwrap_or(at)
 }
 
-fn errno(error: &IoError) -> Errno {
+fn errno(error: &CardIoError) -> Errno {
     Errno::from_i32(error.errno())
 }
 
@@ -129,7 +129,7 @@ impl Filesystem for CardFile {
     }
 
     fn lookup(&self, _req: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
-        let found = Files::named(name).filter(|_| parent == INodeNo::ROOT);
+        let found = MountFiles::named(name).filter(|_| parent == INodeNo::ROOT);
         match found.and_then(|ino| self.files.attributes(ino)) {
             Some((found, valid)) => reply.entry(&valid, &found, Generation(0)),
             None => reply.error(Errno::ENOENT),
@@ -303,7 +303,7 @@ impl Filesystem for CardFile {
         if ino != INodeNo::ROOT {
             return reply.error(Errno::ENOTDIR);
         }
-        for (next, (ino, kind, name)) in (1u64..).zip(Files::listing()).skip(offset as usize) {
+        for (next, (ino, kind, name)) in (1u64..).zip(MountFiles::listing()).skip(offset as usize) {
             if reply.add(ino, next, kind, name) {
                 break;
             }
@@ -322,16 +322,16 @@ const COUNTERS_FILE: &str = "counters.json";
 /// Names and sizes never change.
 const FOR_LONG: Duration = Duration::from_secs(3600);
 
-struct Files {
-    card: Arc<Slot>,
+struct MountFiles {
+    card: Arc<ServedCard>,
     since: SystemTime,
     /// The counters as each open file last saw them, so that a file read in parts fits together.
     seen: Mutex<BTreeMap<u64, Arc<str>>>,
 }
 
-impl Files {
-    fn new(card: &Arc<Slot>) -> Self {
-        Files { card: Arc::clone(card), since: SystemTime::now(), seen: Mutex::default() }
+impl MountFiles {
+    fn new(card: &Arc<ServedCard>) -> Self {
+        MountFiles { card: Arc::clone(card), since: SystemTime::now(), seen: Mutex::default() }
     }
 
     fn listing() -> [(INodeNo, FileType, &'static str); 5] {

@@ -13,9 +13,9 @@ mod report;
 mod server;
 mod slot;
 
-pub use options::{Measure, Options, ServeError};
-pub use report::{Lag, Quantiles, Report};
-pub use server::{Job, Server, serve};
+pub use options::{LagMeasure, ServeError, ServingOptions};
+pub use report::{AnswerLag, LagQuantiles, ServeReport};
+pub use server::{CardServer, ServeJob, serve};
 
 /// The file that is the card, in the directory it is mounted on.
 pub const FILE: &str = "card";

@@ -21,11 +21,13 @@ const FUSE: &str = "/dev/fuse";
 pub(super) fn prepare(directory: &Path) -> Result<(), ServeError> {
     let unreadable = |error: io::Error| refuse(directory, &reason(&error));
     let wrong = match state(directory) {
-        State::Dead if !ours(directory) => {
+        MountState::Dead if !ours(directory) => {
             "another program's mount there is dead; unmount it (fusermount3 -u), or give another directory"
         }
-        State::Dead if !detach(directory) => "a killed server left its mount there; try fusermount3 -u on it",
-        State::Silent => {
+        MountState::Dead if !detach(directory) => {
+            "a killed server left its mount there; try fusermount3 -u on it"
+        }
+        MountState::Silent => {
             "the mount there does not answer; end its server (or umount -l it), or give another directory"
         }
         _ if !std::fs::metadata(directory).map_err(unreadable)?.is_dir() => {
@@ -37,7 +39,7 @@ pub(super) fn prepare(directory: &Path) -> Result<(), ServeError> {
         _ if std::fs::read_dir(directory).map_err(unreadable)?.next().is_some() => {
             "it is not empty; give an empty directory"
         }
-        State::Dead | State::Answers => return Ok(()),
+        MountState::Dead | MountState::Answers => return Ok(()),
     };
     Err(refuse(directory, wrong))
 }
@@ -45,8 +47,8 @@ pub(super) fn prepare(directory: &Path) -> Result<(), ServeError> {
 /// Makes sure that the cards' own directories can be made in one: it is there, and no mount of another server.
 pub(super) fn prepare_parent(directory: &Path) -> Result<(), ServeError> {
     let found = match state(directory) {
-        State::Silent | State::Dead => return prepare(directory),
-        State::Answers => std::fs::metadata(directory).map_err(|e| refuse(directory, &reason(&e)))?,
+        MountState::Silent | MountState::Dead => return prepare(directory),
+        MountState::Answers => std::fs::metadata(directory).map_err(|e| refuse(directory, &reason(&e)))?,
     };
     if !found.is_dir() || directory.join(super::FILE).exists() {
         return prepare(directory);
@@ -128,7 +130,7 @@ pub(super) fn explain(directory: &Path, error: &io::Error) -> ServeError {
     ServeError::Mount(directory.to_owned(), reason)
 }
 
-enum State {
+enum MountState {
     /// It answers, whatever it is, or is not there.
     Answers,
     /// Something whose server is gone is mounted there.
@@ -137,7 +139,7 @@ enum State {
     Silent,
 }
 
-fn state(directory: &Path) -> State {
+fn state(directory: &Path) -> MountState {
     let (sender, receiver) = mpsc::channel();
     let path = directory.to_owned();
     // A listing, since names and attributes may be known to the kernel long after the server died. A thread that
@@ -146,9 +148,9 @@ fn state(directory: &Path) -> State {
         sender.send(std::fs::read_dir(path).and_then(|mut all| all.next().transpose()))
     });
     match receiver.recv_timeout(PATIENCE) {
-        Ok(Err(error)) if error.raw_os_error() == Some(DEAD) => State::Dead,
-        Ok(_) => State::Answers,
-        Err(_) => State::Silent,
+        Ok(Err(error)) if error.raw_os_error() == Some(DEAD) => MountState::Dead,
+        Ok(_) => MountState::Answers,
+        Err(_) => MountState::Silent,
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// A measure that brings answers closer to their times. All are taken unless left out; what each gains is shown by
 /// `benches/lag`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Measure {
+pub enum LagMeasure {
     /// Hold `/dev/cpu_dma_latency` at 0, so that cores do not sleep deeply.
     LatencyHold,
     /// Where the kernel has no cpuidle driver: a thread a core that spins when nothing else runs there, so that
@@ -22,19 +22,24 @@ pub enum Measure {
     Allowance,
 }
 
-impl Measure {
+impl LagMeasure {
     /// All of them.
-    pub const ALL: [Measure; 5] =
-        [Measure::LatencyHold, Measure::Spinner, Measure::Priority, Measure::Inline, Measure::Allowance];
+    pub const ALL: [LagMeasure; 5] = [
+        LagMeasure::LatencyHold,
+        LagMeasure::Spinner,
+        LagMeasure::Priority,
+        LagMeasure::Inline,
+        LagMeasure::Allowance,
+    ];
 
     /// Its word on the command line.
     pub fn word(self) -> &'static str {
         match self {
-            Measure::LatencyHold => "latency-hold",
-            Measure::Spinner => "spinner",
-            Measure::Priority => "priority",
-            Measure::Inline => "inline",
-            Measure::Allowance => "allowance",
+            LagMeasure::LatencyHold => "latency-hold",
+            LagMeasure::Spinner => "spinner",
+            LagMeasure::Priority => "priority",
+            LagMeasure::Inline => "inline",
+            LagMeasure::Allowance => "allowance",
         }
     }
 }
@@ -42,22 +47,22 @@ impl Measure {
 with_defaults! {
     /// How cards are served.
     #[derive(Debug, Clone)]
-    pub struct Options {
+    pub struct ServingOptions {
         /// False to answer each request at once: the card keeps its data but not its times.
         pub timing: bool = true,
         /// Measures that are left out.
-        pub without: BTreeSet<Measure> = BTreeSet::new(),
+        pub without: BTreeSet<LagMeasure> = BTreeSet::new(),
     }
 }
 
-impl Options {
+impl ServingOptions {
     /// Each request is answered at once.
     pub fn at_once() -> Self {
-        Options { timing: false, ..Options::default() }
+        ServingOptions { timing: false, ..ServingOptions::default() }
     }
 
     /// Whether a measure is taken; none is where there are no times to keep.
-    pub fn takes(&self, measure: Measure) -> bool {
+    pub fn takes(&self, measure: LagMeasure) -> bool {
         self.timing && !self.without.contains(&measure)
     }
 }

@@ -24,7 +24,7 @@ const MOST: Duration = Duration::from_micros(100);
 
 /// Both ways, in nanoseconds; no time before they are measured.
 #[derive(Debug)]
-pub(super) struct OwnPath {
+pub(super) struct HostRoundTrip {
     start: Instant,
     /// Where a reader of requests was awake a moment ago.
     awake: AtomicU64,
@@ -36,9 +36,9 @@ pub(super) struct OwnPath {
     measuring: AtomicBool,
 }
 
-impl OwnPath {
-    pub(super) fn unknown() -> OwnPath {
-        OwnPath {
+impl HostRoundTrip {
+    pub(super) fn unknown() -> HostRoundTrip {
+        HostRoundTrip {
             start: Instant::now(),
             awake: AtomicU64::new(0),
             asleep: AtomicU64::new(0),
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_reader_that_slept_is_given_the_time_of_waking_up_and_one_that_did_not_is_not() {
-        let path = OwnPath::unknown();
+        let path = HostRoundTrip::unknown();
         path.know(AWAKE, ASLEEP);
         let now = Instant::now();
         assert_eq!(path.half(now + 2 * SHORT), ASLEEP / 2, "the first request");
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_way_that_is_not_known_takes_nothing_and_a_busy_machine_is_none() {
-        let path = OwnPath::unknown();
+        let path = HostRoundTrip::unknown();
         path.measure(Path::new("/nowhere"));
         assert_eq!(path.half(Instant::now()), Duration::ZERO);
         path.know(Duration::from_secs(1), Duration::from_secs(1));

@@ -1,7 +1,7 @@
 //! What is counted about a card while it is served: the live `counters.json`, and the last word of `sim serve`.
 
-use crate::card::counters::Counters;
-use cardscope_model::histogram::Histogram;
+use crate::card::counters::LifetimeCounters;
+use cardscope_model::histogram::LatencyHistogram;
 use serde::Serialize;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -15,7 +15,7 @@ const GOOD_P99_US: f64 = 300.0;
 
 /// A card's counters since it was put in.
 #[derive(Debug, Clone, Serialize)]
-pub struct Report {
+pub struct ServeReport {
     /// Its name among those that are served.
     pub name: String,
     /// As the user wrote it.
@@ -26,7 +26,7 @@ pub struct Report {
     pub commands: u64,
     /// What the card itself counted.
     #[serde(flatten)]
-    pub card: Counters,
+    pub card: LifetimeCounters,
     /// Requests that wait for their answer now.
     pub in_flight: u32,
     /// The most that ever did.
@@ -34,25 +34,25 @@ pub struct Report {
     /// °C, where a heat model runs.
     pub temperature_c: Option<f64>,
     /// How late answers were; absent where they are given at once.
-    pub lag: Option<Lag>,
+    pub lag: Option<AnswerLag>,
 }
 
 /// How late answers were.
 #[derive(Debug, Clone, Serialize)]
-pub struct Lag {
+pub struct AnswerLag {
     /// Answers that were waited for.
     pub answers: u64,
     /// Over all of them.
-    pub all_us: Quantiles,
+    pub all_us: LagQuantiles,
     /// Over the last thousand.
-    pub recent_us: Quantiles,
+    pub recent_us: LagQuantiles,
     /// Share of all that was later than a millisecond, 0 to 1.
     pub later_than_1_ms: f64,
 }
 
 /// Quantiles of a lag, in microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Quantiles {
+pub struct LagQuantiles {
     /// Half of them are below.
     pub p50: f64,
     /// All but one in a hundred.
@@ -61,7 +61,7 @@ pub struct Quantiles {
     pub max: f64,
 }
 
-impl Report {
+impl ServeReport {
     /// One line for people: how late the answers were.
     pub fn lag_line(&self) -> Option<String> {
         let lag = self.lag.as_ref()?;
@@ -83,8 +83,8 @@ impl Report {
     }
 }
 
-impl Lag {
-    pub(super) fn of(mut lags: Lags) -> Lag {
+impl AnswerLag {
+    pub(super) fn of(mut lags: LagTimes) -> AnswerLag {
         let us = |nanos: u64| nanos as f64 / 1e3;
         let all = &lags.all;
         let answers = all.count();
@@ -94,10 +94,14 @@ impl Lag {
             let at = ((q * sorted.len() as f64).ceil() as usize).saturating_sub(1);
             sorted.get(at).copied().map_or(0.0, us)
         };
-        Lag {
+        AnswerLag {
             answers,
-            all_us: Quantiles { p50: us(all.quantile(0.5)), p99: us(all.quantile(0.99)), max: us(all.max()) },
-            recent_us: Quantiles { p50: recent(0.5), p99: recent(0.99), max: recent(1.0) },
+            all_us: LagQuantiles {
+                p50: us(all.quantile(0.5)),
+                p99: us(all.quantile(0.99)),
+                max: us(all.max()),
+            },
+            recent_us: LagQuantiles { p50: recent(0.5), p99: recent(0.99), max: recent(1.0) },
             later_than_1_ms: if answers == 0 { 0.0 } else { lags.late as f64 / answers as f64 },
         }
     }
@@ -114,21 +118,21 @@ const RECENT: usize = 1000;
 const LATE: Duration = Duration::from_millis(1);
 
 #[derive(Debug, Default)]
-pub(super) struct Meter {
+pub(super) struct LagMeter {
     in_flight: AtomicU32,
     most: AtomicU32,
     broken: AtomicBool,
-    lags: Mutex<Lags>,
+    lags: Mutex<LagTimes>,
 }
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct Lags {
-    pub(super) all: Histogram,
+pub(super) struct LagTimes {
+    pub(super) all: LatencyHistogram,
     pub(super) recent: VecDeque<u64>,
     pub(super) late: u64,
 }
 
-impl Lags {
+impl LagTimes {
     fn record(&mut self, lag: Duration) {
         let nanos = lag.as_nanos() as u64;
         self.all.record(nanos);
@@ -140,7 +144,7 @@ impl Lags {
     }
 }
 
-impl Meter {
+impl LagMeter {
     /// A request came; gives how many are in flight with it.
     pub(super) fn begin(&self) -> u32 {
         let now = self.in_flight.fetch_add(1, Ordering::Relaxed) + 1;
@@ -162,7 +166,7 @@ impl Meter {
         (self.in_flight.load(Ordering::Relaxed), self.most.load(Ordering::Relaxed))
     }
 
-    pub(super) fn lags(&self) -> Lags {
+    pub(super) fn lags(&self) -> LagTimes {
         self.lock().clone()
     }
 
@@ -175,7 +179,7 @@ impl Meter {
         self.broken.load(Ordering::Relaxed)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Lags> {
+    fn lock(&self) -> MutexGuard<'_, LagTimes> {
         self.lags.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -184,16 +188,16 @@ impl Meter {
 mod tests {
     use super::*;
 
-    fn lag(micros: impl Iterator<Item = u64>) -> Lag {
-        let meter = Meter::default();
+    fn lag(micros: impl Iterator<Item = u64>) -> AnswerLag {
+        let meter = LagMeter::default();
         micros.for_each(|us| meter.record(Duration::from_micros(us)));
-        Lag::of(meter.lags())
+        AnswerLag::of(meter.lags())
     }
 
     #[test]
     fn quantiles_are_those_of_the_lags() {
         let found = lag(1..=1000);
-        assert_eq!(found.recent_us, Quantiles { p50: 500.0, p99: 990.0, max: 1000.0 });
+        assert_eq!(found.recent_us, LagQuantiles { p50: 500.0, p99: 990.0, max: 1000.0 });
         assert!((found.all_us.p50 / 500.0 - 1.0).abs() < 0.005, "{found:?}");
         assert_eq!((found.answers, found.later_than_1_ms), (1000, 0.0));
     }
@@ -208,7 +212,7 @@ mod tests {
 
     #[test]
     fn recent_lags_are_the_last_thousand() {
-        let meter = Meter::default();
+        let meter = LagMeter::default();
         (0..500).for_each(|_| meter.record(Duration::from_millis(2)));
         (0..1000).for_each(|_| meter.record(Duration::from_micros(3)));
         let lags = meter.lags();

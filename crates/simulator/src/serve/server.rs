@@ -1,16 +1,16 @@
 //! Several cards served at once, each on a directory of its own, by name over NBD, or both; unmounted and closed
 //! however it ends.
 
-use super::awake::Awake;
-use super::nbd::{Address, Listener};
-use super::options::Options;
-use super::report::Report;
-use super::slot::Slot;
+use super::awake::CpuLatencyGuard;
+use super::nbd::{NbdAddress, NbdListener};
+use super::options::ServingOptions;
+use super::report::ServeReport;
+use super::slot::ServedCard;
 use super::{FILE, ServeError, fuse, mount};
 use crate::state_file::StateError;
 use crate::target_spec::TargetSpec;
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::pending::{Owing, owing};
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::pending::{CleanupGuard, owing};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,27 +23,27 @@ const UNMOUNTING: Duration = Duration::from_secs(2);
 
 /// What to serve, and where.
 #[derive(Debug, Clone)]
-pub struct Job {
+pub struct ServeJob {
     /// The cards; the first is NBD's default.
     pub cards: Vec<TargetSpec>,
     /// The directory of one card, or of a directory for each of several.
     pub mount: Option<PathBuf>,
     /// Where NBD clients connect.
-    pub nbd: Option<Address>,
+    pub nbd: Option<NbdAddress>,
     /// With their times or at once, and how.
-    pub options: Options,
+    pub options: ServingOptions,
 }
 
 /// Cards that are being served; dropped, they are unmounted.
-pub struct Server {
-    cards: Vec<Arc<Slot>>,
-    mounts: Vec<Mount>,
-    nbd: Option<Listener>,
+pub struct CardServer {
+    cards: Vec<Arc<ServedCard>>,
+    mounts: Vec<CardMount>,
+    nbd: Option<NbdListener>,
     /// Last: what is served ends in order, whoever asks the process to end.
-    _owing: Owing,
+    _owing: CleanupGuard,
 }
 
-struct Mount {
+struct CardMount {
     session: Option<fuser::BackgroundSession>,
     directory: PathBuf,
     /// The kernel's number of it.
@@ -52,25 +52,25 @@ struct Mount {
     made: bool,
 }
 
-impl Server {
+impl CardServer {
     /// Mounts the cards and listens. Dead mounts that a killed server left there are cleared first.
     ///
     /// # Errors
     /// If a directory cannot be mounted on, or the address not be listened on; nothing is served then.
-    pub fn start(job: &Job) -> Result<Server, ServeError> {
+    pub fn start(job: &ServeJob) -> Result<CardServer, ServeError> {
         if job.cards.is_empty() || (job.mount.is_none() && job.nbd.is_none()) {
             return Err(ServeError::Nothing);
         }
         saved_apart(&job.cards)?;
-        let awake = Arc::new(Awake::new(&job.options));
-        let slot = |(spec, name)| Ok(Arc::new(Slot::new(spec, name, &job.options, &awake)?));
+        let awake = Arc::new(CpuLatencyGuard::new(&job.options));
+        let slot = |(spec, name)| Ok(Arc::new(ServedCard::new(spec, name, &job.options, &awake)?));
         let cards: Vec<_> =
             job.cards.iter().zip(names(&job.cards)).map(slot).collect::<Result<_, ServeError>>()?;
         let left = "a mount remains until the next `cardscope sim serve` there";
         let owing = owing("the cards are unmounted and their states saved", left);
-        let mut server = Server { cards, mounts: Vec::new(), nbd: None, _owing: owing };
+        let mut server = CardServer { cards, mounts: Vec::new(), nbd: None, _owing: owing };
         if let Some(address) = &job.nbd {
-            server.nbd = Some(Listener::start(address, &server.cards)?);
+            server.nbd = Some(NbdListener::start(address, &server.cards)?);
         }
         if let Some(directory) = &job.mount {
             server.mount(directory)?;
@@ -80,14 +80,14 @@ impl Server {
 
     fn mount(&mut self, directory: &Path) -> Result<(), ServeError> {
         if let [card] = self.cards.as_slice() {
-            self.mounts.push(Mount::new(card, directory, false)?);
+            self.mounts.push(CardMount::new(card, directory, false)?);
             return Ok(());
         }
         mount::prepare_parent(directory)?;
         for card in &self.cards {
             let own = directory.join(&card.name);
             let made = mount::make(&own)?;
-            self.mounts.push(Mount::new(card, &own, made)?);
+            self.mounts.push(CardMount::new(card, &own, made)?);
         }
         Ok(())
     }
@@ -108,18 +108,18 @@ impl Server {
         let names = || self.cards.iter().map(|card| &card.text);
         let files = names().zip(self.files()).map(|(name, file)| format!("{name} is {}", file.display()));
         let uris = names().zip(self.uris()).map(|(name, uri)| format!("{name} is {uri}"));
-        let warning = self.nbd.as_ref().and_then(Listener::warning);
+        let warning = self.nbd.as_ref().and_then(NbdListener::warning);
         files.chain(uris).chain(warning).collect()
     }
 
     /// True once somebody else has unmounted everything, or a thread of ours panicked.
     pub fn ended(&self) -> bool {
-        let unmounted = !self.mounts.is_empty() && self.mounts.iter().all(Mount::ended);
+        let unmounted = !self.mounts.is_empty() && self.mounts.iter().all(CardMount::ended);
         self.cards.iter().any(|card| card.meter.broken()) || (unmounted && self.nbd.is_none())
     }
 
     /// What was counted so far, by card.
-    pub fn reports(&self) -> Vec<Report> {
+    pub fn reports(&self) -> Vec<ServeReport> {
         self.cards.iter().map(|card| card.report()).collect()
     }
 
@@ -127,15 +127,15 @@ impl Server {
     ///
     /// # Errors
     /// If a card broke while it was served; all the others are unmounted all the same.
-    pub fn stop(mut self) -> Result<Vec<Report>, ServeError> {
+    pub fn stop(mut self) -> Result<Vec<ServeReport>, ServeError> {
         drop(self.nbd.take());
-        let ends: Vec<_> = self.mounts.iter_mut().map(Mount::unmount).collect();
+        let ends: Vec<_> = self.mounts.iter_mut().map(CardMount::unmount).collect();
         let broken = self.cards.iter().find(|card| card.meter.broken());
         let broken = broken.map(|card| ServeError::Session {
             what: card.text.clone(),
             source: std::io::Error::other("a thread panicked; please report it"),
         });
-        let close = |card: &Arc<Slot>| {
+        let close = |card: &Arc<ServedCard>| {
             if card.meter.broken() {
                 card.live.abandon()
             }
@@ -150,9 +150,9 @@ impl Server {
     }
 }
 
-impl Mount {
-    fn new(card: &Arc<Slot>, directory: &Path, made: bool) -> Result<Mount, ServeError> {
-        let mut mount = Mount { session: None, directory: directory.to_owned(), id: None, made };
+impl CardMount {
+    fn new(card: &Arc<ServedCard>, directory: &Path, made: bool) -> Result<CardMount, ServeError> {
+        let mut mount = CardMount { session: None, directory: directory.to_owned(), id: None, made };
         mount::prepare(directory)?;
         // The kernel's table knows whole paths only.
         mount.directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
@@ -193,7 +193,7 @@ impl Mount {
     }
 }
 
-impl Drop for Mount {
+impl Drop for CardMount {
     fn drop(&mut self) {
         // An error here has nobody to go to; `stop` tells it.
         let _ = self.unmount();
@@ -240,8 +240,12 @@ fn names(cards: &[TargetSpec]) -> Vec<String> {
 ///
 /// # Errors
 /// If they cannot be mounted, or break while they are served.
-pub fn serve(job: &Job, stop: &Interrupt, ready: impl FnOnce(&Server)) -> Result<Vec<Report>, ServeError> {
-    let server = Server::start(job)?;
+pub fn serve(
+    job: &ServeJob,
+    stop: &InterruptFlag,
+    ready: impl FnOnce(&CardServer),
+) -> Result<Vec<ServeReport>, ServeError> {
+    let server = CardServer::start(job)?;
     ready(&server);
     while !stop.raised() && !server.ended() {
         std::thread::sleep(LOOK);

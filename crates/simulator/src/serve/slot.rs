@@ -1,65 +1,65 @@
 //! A card being served, whoever asks: FUSE and NBD clients share it, its clock and its counters.
 
 use super::ServeError;
-use super::awake::Awake;
-use super::delay::Delay;
-use crate::archetype::{ArchetypeError, Unwritten};
-use crate::card::Command;
-use crate::card::counters::Counters;
-use crate::content::{Data, Found, IoError};
+use super::awake::CpuLatencyGuard;
+use super::delay::AnswerDelay;
+use crate::archetype::{ArchetypeError, UnwrittenRead};
+use crate::card::CardCommand;
+use crate::card::counters::LifetimeCounters;
+use crate::content::{CardIoError, ReadContent, WrittenData};
 use crate::device::SimulatedDevice;
 use crate::state_file::StateError;
 use crate::target_spec::TargetSpec;
-use cardscope_engine::content::Content;
+use cardscope_engine::content::IoContent;
 use cardscope_model::outside;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::options::Options;
-use super::report::{Lag, Meter, Report};
+use super::options::ServingOptions;
+use super::report::{AnswerLag, LagMeter, ServeReport};
 
-pub(super) struct Slot {
+pub(super) struct ServedCard {
     /// Its name among those that are served: a directory, and an export.
     pub(super) name: String,
     /// As the user wrote it.
     pub(super) text: String,
-    pub(super) live: Live,
-    pub(super) meter: Meter,
+    pub(super) live: LiveCard,
+    pub(super) meter: LagMeter,
     /// What a probe should find, as the file `truth.json`.
     pub(super) truth: String,
-    pub(super) options: Options,
-    awake: Arc<Awake>,
+    pub(super) options: ServingOptions,
+    awake: Arc<CpuLatencyGuard>,
 }
 
-impl Slot {
+impl ServedCard {
     pub(super) fn new(
         spec: &TargetSpec,
         name: String,
-        options: &Options,
-        awake: &Arc<Awake>,
-    ) -> Result<Slot, ServeError> {
-        Ok(Slot {
+        options: &ServingOptions,
+        awake: &Arc<CpuLatencyGuard>,
+    ) -> Result<ServedCard, ServeError> {
+        Ok(ServedCard {
             name,
             text: spec.text.clone(),
-            live: Live::new(spec)?,
-            meter: Meter::default(),
+            live: LiveCard::new(spec)?,
+            meter: LagMeter::default(),
             truth: truth(spec)?,
             options: options.clone(),
             awake: Arc::clone(awake),
         })
     }
 
-    pub(super) fn request(self: &Arc<Self>) -> Request {
+    pub(super) fn request(self: &Arc<Self>) -> ServedRequest {
         self.awake.poke();
-        let came = Came { at: Instant::now(), in_flight: self.meter.begin() };
-        Request { came, card: Arc::clone(self) }
+        let came = RequestArrival { at: Instant::now(), in_flight: self.meter.begin() };
+        ServedRequest { came, card: Arc::clone(self) }
     }
 
-    pub(super) fn report(&self) -> Report {
+    pub(super) fn report(&self) -> ServeReport {
         let (in_flight, max_in_flight) = self.meter.in_flight();
         let card = self.live.counters();
-        Report {
+        ServeReport {
             name: self.name.clone(),
             target: self.text.clone(),
             seconds: self.live.seconds(),
@@ -68,7 +68,7 @@ impl Slot {
             in_flight,
             max_in_flight,
             temperature_c: self.live.celsius().map(|c| (c * 10.0).round() / 10.0),
-            lag: self.options.timing.then(|| Lag::of(self.meter.lags())),
+            lag: self.options.timing.then(|| AnswerLag::of(self.meter.lags())),
         }
     }
 
@@ -78,16 +78,16 @@ impl Slot {
 }
 
 /// A request in flight until it is answered, or dropped.
-pub(super) struct Request {
-    pub(super) came: Came,
-    card: Arc<Slot>,
+pub(super) struct ServedRequest {
+    pub(super) came: RequestArrival,
+    card: Arc<ServedCard>,
 }
 
-impl Request {
+impl ServedRequest {
     /// Has it answered at its time: by `delay`, or at once where there is none.
     pub(super) fn answer_at(
         self,
-        delay: Option<&Delay>,
+        delay: Option<&AnswerDelay>,
         due: Instant,
         answer: impl FnOnce() + Send + 'static,
     ) {
@@ -107,7 +107,7 @@ impl Request {
     }
 }
 
-impl Drop for Request {
+impl Drop for ServedRequest {
     fn drop(&mut self) {
         self.card.meter.end();
         if std::thread::panicking() {
@@ -135,19 +135,19 @@ fn truth(spec: &TargetSpec) -> Result<String, ArchetypeError> {
 /// The least that a card reads or writes.
 pub(super) const SECTOR: u64 = 512;
 
-pub(super) struct Live {
+pub(super) struct LiveCard {
     pub(super) bytes: u64,
     start: Instant,
     /// The card's clock at the start: that of the state it was loaded from.
     clock: f64,
     /// True where what was discarded reads as zeros.
     pub(super) holes_are_zeros: bool,
-    state: Mutex<State>,
+    state: Mutex<ServedState>,
 }
 
-struct State {
+struct ServedState {
     card: SimulatedDevice,
-    found: Found,
+    found: ReadContent,
     /// The card's clock in nanoseconds; two threads may bring their requests in the wrong order.
     latest: f64,
     /// True once it is saved: what came later would be lost in silence.
@@ -155,22 +155,22 @@ struct State {
 }
 
 /// When the card answers, and what.
-pub(super) type Answered<T> = (Instant, Result<T, IoError>);
+pub(super) type TimedResult<T> = (Instant, Result<T, CardIoError>);
 
 /// A request as it came: when, and how many were in flight with it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Came {
+pub(super) struct RequestArrival {
     pub(super) at: Instant,
     pub(super) in_flight: u32,
 }
 
-impl Live {
+impl LiveCard {
     pub(super) fn new(spec: &TargetSpec) -> Result<Self, StateError> {
         let card = SimulatedDevice::new(spec)?;
         let (bytes, clock) = (spec.archetype.shown_bytes(), card.clock);
-        let holes_are_zeros = spec.archetype.state.unwritten == Unwritten::Zeros;
-        let state = State { card, found: Found::default(), latest: clock, closed: false };
-        Ok(Live { bytes, start: Instant::now(), clock, holes_are_zeros, state: Mutex::new(state) })
+        let holes_are_zeros = spec.archetype.state.unwritten == UnwrittenRead::Zeros;
+        let state = ServedState { card, found: ReadContent::default(), latest: clock, closed: false };
+        Ok(LiveCard { bytes, start: Instant::now(), clock, holes_are_zeros, state: Mutex::new(state) })
     }
 
     /// Saves the card to where its name says (`save=FILE`), once; dropping it does the same. Fails if the host cannot
@@ -189,26 +189,26 @@ impl Live {
     }
 
     /// Reads; the range lies within the card.
-    pub(super) fn read(&self, came: Came, offset: u64, len: u64) -> Answered<Vec<u8>> {
+    pub(super) fn read(&self, came: RequestArrival, offset: u64, len: u64) -> TimedResult<Vec<u8>> {
         self.command(came, false, offset, len, |state| state.fetch(offset, len))
     }
 
     /// Reads without handing the data out; the range lies within the card.
-    pub(super) fn fetch(&self, came: Came, offset: u64, len: u64) -> Answered<()> {
+    pub(super) fn fetch(&self, came: RequestArrival, offset: u64, len: u64) -> TimedResult<()> {
         self.command(came, false, offset, len, |state| state.card.read(offset, len, &mut state.found))
     }
 
     /// Writes; the range lies within the card.
-    pub(super) fn write(&self, came: Came, offset: u64, data: &[u8]) -> Answered<()> {
+    pub(super) fn write(&self, came: RequestArrival, offset: u64, data: &[u8]) -> TimedResult<()> {
         if !whole(offset, data.len() as u64) {
             return self.patch(came, offset, data);
         }
         let len = data.len() as u64;
-        self.command(came, true, offset, len, |state| state.card.write(offset, len, Data::Bytes(data)))
+        self.command(came, true, offset, len, |state| state.card.write(offset, len, WrittenData::Bytes(data)))
     }
 
     /// A card knows only whole sectors: what covers part of one is read, changed and written, as a host does it.
-    fn patch(&self, came: Came, offset: u64, data: &[u8]) -> Answered<()> {
+    fn patch(&self, came: RequestArrival, offset: u64, data: &[u8]) -> TimedResult<()> {
         let start = offset - offset % SECTOR;
         let len = (offset + data.len() as u64).next_multiple_of(SECTOR) - start;
         self.answer(came, |state, now| {
@@ -217,36 +217,36 @@ impl Live {
             let patched = state.lasts(end).and_then(|()| state.fetch(start, len)).and_then(|mut sectors| {
                 let from = (offset - start) as usize;
                 sectors[from..from + data.len()].copy_from_slice(data);
-                state.card.write(start, len, Data::Bytes(&sectors))
+                state.card.write(start, len, WrittenData::Bytes(&sectors))
             });
             (end, patched)
         })
     }
 
     /// Writes zeros; the range is of whole sectors within the card. They cost what other data does.
-    pub(super) fn write_zeros(&self, came: Came, offset: u64, len: u64) -> Answered<()> {
-        let zeros = Data::described(Content::Constant(0));
+    pub(super) fn write_zeros(&self, came: RequestArrival, offset: u64, len: u64) -> TimedResult<()> {
+        let zeros = WrittenData::described(IoContent::Constant(0));
         self.command(came, true, offset, len, |state| state.card.write(offset, len, zeros))
     }
 
-    pub(super) fn flush(&self, came: Came) -> Answered<()> {
+    pub(super) fn flush(&self, came: RequestArrival) -> TimedResult<()> {
         self.answer(came, |state, now| (state.card.rig.card.flush(now), Ok(())))
     }
 
     /// Tells the card that a range of whole sectors holds nothing of value.
-    pub(super) fn discard(&self, came: Came, offset: u64, len: u64) -> Answered<()> {
+    pub(super) fn discard(&self, came: RequestArrival, offset: u64, len: u64) -> TimedResult<()> {
         self.answer(came, |state, now| (state.card.discard(now, offset, len), Ok(())))
     }
 
     /// Puts a command to the card, which takes its time and then does what it stands for.
     fn command<T>(
         &self,
-        came: Came,
+        came: RequestArrival,
         write: bool,
         offset: u64,
         len: u64,
-        act: impl FnOnce(&mut State) -> Result<T, IoError>,
-    ) -> Answered<T> {
+        act: impl FnOnce(&mut ServedState) -> Result<T, CardIoError>,
+    ) -> TimedResult<T> {
         self.answer(came, |state, now| {
             let end = state.card.rig.command(now, command(came, write, offset, len));
             (end, state.lasts(end).and_then(|()| act(state)))
@@ -256,12 +256,12 @@ impl Live {
     /// Puts a request to the card, if it still answers.
     fn answer<T>(
         &self,
-        came: Came,
-        ask: impl FnOnce(&mut State, f64) -> (f64, Result<T, IoError>),
-    ) -> Answered<T> {
+        came: RequestArrival,
+        ask: impl FnOnce(&mut ServedState, f64) -> (f64, Result<T, CardIoError>),
+    ) -> TimedResult<T> {
         let (mut state, now) = self.at_time(came);
         if state.closed {
-            return (came.at, Err(IoError::gone("it is closed")));
+            return (came.at, Err(CardIoError::gone("it is closed")));
         }
         let (end, result) = match state.card.alive(now) {
             Ok(()) => ask(&mut state, now),
@@ -270,13 +270,13 @@ impl Live {
         (self.instant(end), result)
     }
 
-    pub(super) fn counters(&self) -> Counters {
+    pub(super) fn counters(&self) -> LifetimeCounters {
         self.state().card.rig.card.counters()
     }
 
     /// Temperature now in °C, where a heat model runs.
     pub(super) fn celsius(&self) -> Option<f64> {
-        let (mut state, now) = self.at_time(Came { at: Instant::now(), in_flight: 0 });
+        let (mut state, now) = self.at_time(RequestArrival { at: Instant::now(), in_flight: 0 });
         state.card.rig.card.celsius(now)
     }
 
@@ -284,7 +284,7 @@ impl Live {
         self.start.elapsed().as_secs_f64()
     }
 
-    fn at_time(&self, came: Came) -> (MutexGuard<'_, State>, f64) {
+    fn at_time(&self, came: RequestArrival) -> (MutexGuard<'_, ServedState>, f64) {
         let mut state = self.state();
         let since = came.at.saturating_duration_since(self.start).as_nanos() as f64 + self.clock;
         state.latest = state.latest.max(since);
@@ -296,7 +296,7 @@ impl Live {
         self.start + Duration::from_nanos((nanos - self.clock) as u64)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ServedState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -305,18 +305,18 @@ pub(super) fn whole(offset: u64, len: u64) -> bool {
     offset.is_multiple_of(SECTOR) && len.is_multiple_of(SECTOR)
 }
 
-fn command(came: Came, write: bool, offset: u64, len: u64) -> Command {
-    Command { write, offset, len, in_flight: came.in_flight }
+fn command(came: RequestArrival, write: bool, offset: u64, len: u64) -> CardCommand {
+    CardCommand { write, offset, len, in_flight: came.in_flight }
 }
 
-impl State {
+impl ServedState {
     /// Whether the card is still there when a command ends: one that vanishes meanwhile has done nothing.
-    fn lasts(&mut self, end: f64) -> Result<(), IoError> {
+    fn lasts(&mut self, end: f64) -> Result<(), CardIoError> {
         let vanishes = self.card.vanishes_at;
         if end > vanishes { self.card.alive(vanishes) } else { Ok(()) }
     }
 
-    fn fetch(&mut self, offset: u64, len: u64) -> Result<Vec<u8>, IoError> {
+    fn fetch(&mut self, offset: u64, len: u64) -> Result<Vec<u8>, CardIoError> {
         self.card.read(offset, len, &mut self.found)?;
         let mut data = vec![0; len as usize];
         self.card.fetch(&self.found, &mut data)?;
@@ -329,10 +329,18 @@ impl State {
 mod tests {
     use super::*;
 
-    fn slot() -> Arc<Slot> {
+    fn slot() -> Arc<ServedCard> {
         let spec = crate::target_spec::parse("sim:constant").unwrap();
-        let options = Options::at_once();
-        Arc::new(Slot::new(&spec, "constant".to_owned(), &options, &Arc::new(Awake::new(&options))).unwrap())
+        let options = ServingOptions::at_once();
+        Arc::new(
+            ServedCard::new(
+                &spec,
+                "constant".to_owned(),
+                &options,
+                &Arc::new(CpuLatencyGuard::new(&options)),
+            )
+            .unwrap(),
+        )
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Drives a simulated card as the tools of the field do, on its own clock, and turns the times into their figures.
 
-use cardscope_engine::content::Content;
-use cardscope_engine::target::{Completion, Direction, Io, Plan, Target};
-use cardscope_model::recipe::Path;
+use cardscope_engine::content::IoContent;
+use cardscope_engine::target::{IoCompletion, IoDirection, IoRequest, LanePlan, Target};
+use cardscope_model::recipe::KernelPath;
 use cardscope_simulator::SimTarget;
 
 pub(crate) const KIB: u64 = 1 << 10;
@@ -15,27 +15,27 @@ pub(crate) fn card(name: &str) -> SimTarget {
 }
 
 /// A plan past the page cache.
-pub(crate) fn plan(depth: u32, block: u64) -> Plan {
-    Plan { depth, block, path: Path::Direct, sync_each: false, own_buffers: false }
+pub(crate) fn plan(depth: u32, block: u64) -> LanePlan {
+    LanePlan { depth, block, path: KernelPath::Direct, sync_each: false, own_buffers: false }
 }
 
 /// One I/O of the given slot.
-pub(crate) fn io(slot: u32, write: bool, offset: u64, len: u64) -> Io {
-    let direction = if write { Direction::Write } else { Direction::Read };
-    Io { slot, direction, offset, len: len as u32, content: Content::Noise }
+pub(crate) fn io(slot: u32, write: bool, offset: u64, len: u64) -> IoRequest {
+    let direction = if write { IoDirection::Write } else { IoDirection::Read };
+    IoRequest { slot, direction, offset, len: len as u32, content: IoContent::Noise }
 }
 
 /// Carries out I/Os at the given places, `depth` in flight, and returns the seconds they took together.
 pub(crate) fn drive(
     card: &mut SimTarget,
-    plan: &Plan,
+    plan: &LanePlan,
     write: bool,
     places: impl IntoIterator<Item = u64>,
 ) -> f64 {
     card.plan(plan).unwrap();
     let start = card.now();
     let mut places = places.into_iter();
-    let mut done: Vec<Completion> = Vec::with_capacity(plan.depth as usize);
+    let mut done: Vec<IoCompletion> = Vec::with_capacity(plan.depth as usize);
     let mut free: Vec<u32> = (0..plan.depth).rev().collect();
     loop {
         while let Some(slot) = free.pop() {

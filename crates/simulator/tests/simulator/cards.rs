@@ -2,8 +2,8 @@
 //! its own file.
 
 use crate::common::{GIB, KIB, MIB, card, drive, io, near, one, plan, random_4k, sequential};
-use cardscope_engine::content::{Content, Match};
-use cardscope_engine::target::{Direction, Io, Plan, Region, Target, TargetError};
+use cardscope_engine::content::{ContentMatch, IoContent};
+use cardscope_engine::target::{IoDirection, IoRequest, LanePlan, Target, TargetError, TargetRegion};
 use cardscope_sd::registers::Ssr;
 use cardscope_simulator::Archetype;
 use std::time::Duration;
@@ -43,12 +43,17 @@ fn the_calibration_card_is_exactly_what_its_file_says() {
     near("8 at a time", queued, 8.0 * 4096e-6 / (0.0005 + 4.096e-6), 0.1);
 }
 
-fn own(depth: u32, block: u64) -> Plan {
-    Plan { own_buffers: true, ..plan(depth, block) }
+fn own(depth: u32, block: u64) -> LanePlan {
+    LanePlan { own_buffers: true, ..plan(depth, block) }
 }
 
 /// Reads a range and holds it against what is expected there.
-fn holds(card: &mut cardscope_simulator::SimTarget, offset: u64, len: u64, expected: Content) -> Match {
+fn holds(
+    card: &mut cardscope_simulator::SimTarget,
+    offset: u64,
+    len: u64,
+    expected: IoContent,
+) -> ContentMatch {
     card.plan(&own(1, len)).unwrap();
     let mut done = Vec::new();
     card.submit(&io(0, false, offset, len)).unwrap();
@@ -57,13 +62,13 @@ fn holds(card: &mut cardscope_simulator::SimTarget, offset: u64, len: u64, expec
     card.compare(0, expected).unwrap()
 }
 
-fn write(card: &mut cardscope_simulator::SimTarget, offset: u64, len: u64, content: Content) {
+fn write(card: &mut cardscope_simulator::SimTarget, offset: u64, len: u64, content: IoContent) {
     card.plan(&plan(1, len)).unwrap();
-    card.submit(&Io { content, ..io(0, true, offset, len) }).unwrap();
+    card.submit(&IoRequest { content, ..io(0, true, offset, len) }).unwrap();
     card.complete(1, &mut Vec::new()).unwrap();
 }
 
-const STAMP: Content = Content::Stamp { salt: 99, generation: 3 };
+const STAMP: IoContent = IoContent::Stamp { salt: 99, generation: 3 };
 
 #[test]
 fn of_the_1_tb_fake_only_52_gb_keep_what_they_are_given() {
@@ -74,19 +79,19 @@ fn of_the_1_tb_fake_only_52_gb_keep_what_they_are_given() {
     for offset in [0, usable - MIB, usable, usable + GIB, 1_000_000_192_512 - MIB] {
         write(&mut fake, offset, MIB, STAMP);
     }
-    assert_eq!(holds(&mut fake, 0, MIB, STAMP), Match::Same);
-    assert_eq!(holds(&mut fake, usable - MIB, MIB, STAMP), Match::Same);
+    assert_eq!(holds(&mut fake, 0, MIB, STAMP), ContentMatch::Same);
+    assert_eq!(holds(&mut fake, usable - MIB, MIB, STAMP), ContentMatch::Same);
     for lost in [usable, usable + GIB, 1_000_000_192_512 - MIB] {
-        assert_eq!(holds(&mut fake, lost, MIB, STAMP), Match::DiffersAt(0), "{lost}");
+        assert_eq!(holds(&mut fake, lost, MIB, STAMP), ContentMatch::DiffersAt(0), "{lost}");
     }
-    assert_eq!(holds(&mut fake, usable - 4096, 8192, STAMP), Match::DiffersAt(4096));
+    assert_eq!(holds(&mut fake, usable - 4096, 8192, STAMP), ContentMatch::DiffersAt(4096));
 }
 
 #[test]
 fn it_may_be_honest_or_fail_to_read_what_is_lost() {
     let mut honest = card(&format!("{SANDIAN}?fake=none"));
     write(&mut honest, 900 * GIB, MIB, STAMP);
-    assert_eq!(holds(&mut honest, 900 * GIB, MIB, STAMP), Match::Same);
+    assert_eq!(holds(&mut honest, 900 * GIB, MIB, STAMP), ContentMatch::Same);
     let mut failing = card(&format!("{SANDIAN}?lost=error"));
     failing.plan(&plan(1, 4096)).unwrap();
     failing.submit(&io(0, false, 100 * GIB, 4096)).unwrap();
@@ -100,21 +105,25 @@ fn each_variant_of_the_fake_that_its_file_names_is_the_fake_that_it_says() {
     for cache in [2 * MIB, 128 * MIB, 256 * MIB] {
         let mut fake = card(&format!("{SANDIAN}?cache_bytes={cache}"));
         write(&mut fake, 100 * GIB, MIB, STAMP);
-        write(&mut fake, 100 * GIB + MIB, cache - MIB, Content::Noise);
-        assert_eq!(holds(&mut fake, 100 * GIB, MIB, STAMP), Match::Same, "{cache} bytes hold it");
-        write(&mut fake, 100 * GIB + cache, MIB, Content::Noise);
-        assert_eq!(holds(&mut fake, 100 * GIB, MIB, STAMP), Match::DiffersAt(0), "one MiB more does not");
+        write(&mut fake, 100 * GIB + MIB, cache - MIB, IoContent::Noise);
+        assert_eq!(holds(&mut fake, 100 * GIB, MIB, STAMP), ContentMatch::Same, "{cache} bytes hold it");
+        write(&mut fake, 100 * GIB + cache, MIB, IoContent::Noise);
+        assert_eq!(
+            holds(&mut fake, 100 * GIB, MIB, STAMP),
+            ContentMatch::DiffersAt(0),
+            "one MiB more does not"
+        );
     }
     for (kind, period) in
         [("fake=wraparound&wrap_bytes=64GiB", 64 * GIB), ("fake=chain&wrap_bytes=64GiB", 64 * GIB)]
     {
         let mut fake = card(&format!("{SANDIAN}?{kind}"));
         write(&mut fake, 3 * period + GIB, MIB, STAMP);
-        assert_eq!(holds(&mut fake, 3 * period + GIB, MIB, STAMP), Match::Same, "{kind}");
-        write(&mut fake, GIB, MIB, Content::Constant(1));
+        assert_eq!(holds(&mut fake, 3 * period + GIB, MIB, STAMP), ContentMatch::Same, "{kind}");
+        write(&mut fake, GIB, MIB, IoContent::Constant(1));
         assert_eq!(
-            holds(&mut fake, 3 * period + GIB, MIB, Content::Constant(1)),
-            Match::Same,
+            holds(&mut fake, 3 * period + GIB, MIB, IoContent::Constant(1)),
+            ContentMatch::Same,
             "{kind}: one place"
         );
     }
@@ -122,7 +131,7 @@ fn each_variant_of_the_fake_that_its_file_names_is_the_fake_that_it_says() {
     write(&mut chain, 64 * GIB + 60 * GIB, MIB, STAMP);
     assert_eq!(
         holds(&mut chain, 124 * GIB, MIB, STAMP),
-        Match::DiffersAt(0),
+        ContentMatch::DiffersAt(0),
         "60 GiB of the period are not there"
     );
 }
@@ -157,15 +166,15 @@ fn bytes_that_are_written_come_back_byte_by_byte() {
     lexar.plan(&own(2, 8192)).unwrap();
     let text: Vec<u8> = (0..8192).map(|i| (i % 251) as u8).collect();
     lexar.buffer(0).unwrap().copy_from_slice(&text);
-    lexar.submit(&Io { content: Content::Buffer, ..io(0, true, 4096, 8192) }).unwrap();
+    lexar.submit(&IoRequest { content: IoContent::Buffer, ..io(0, true, 4096, 8192) }).unwrap();
     lexar.submit(&io(1, false, 4096, 8192)).unwrap();
     let mut done = Vec::new();
     lexar.complete(2, &mut done).unwrap();
     assert_eq!(done.len(), 2);
     assert_eq!(lexar.buffer(1).unwrap(), text);
-    assert_eq!(lexar.compare(1, Content::Constant(0)).unwrap(), Match::DiffersAt(1));
+    assert_eq!(lexar.compare(1, IoContent::Constant(0)).unwrap(), ContentMatch::DiffersAt(1));
     // A later write must not change what was read before it.
-    lexar.submit(&Io { content: Content::Constant(7), ..io(0, true, 4096, 8192) }).unwrap();
+    lexar.submit(&IoRequest { content: IoContent::Constant(7), ..io(0, true, 4096, 8192) }).unwrap();
     lexar.complete(1, &mut done).unwrap();
     assert_eq!(lexar.buffer(1).unwrap(), text);
 }
@@ -178,24 +187,24 @@ fn what_was_read_into_a_slot_can_be_written_elsewhere_unseen() {
     let mut done = Vec::new();
     lexar.submit(&io(0, false, 0, 8192)).unwrap();
     lexar.complete(1, &mut done).unwrap();
-    lexar.submit(&Io { content: Content::Buffer, ..io(0, true, GIB, 8192) }).unwrap();
+    lexar.submit(&IoRequest { content: IoContent::Buffer, ..io(0, true, GIB, 8192) }).unwrap();
     lexar.complete(1, &mut done).unwrap();
     assert!(
-        matches!(holds(&mut lexar, GIB, 8192, STAMP), Match::DiffersAt(_)),
+        matches!(holds(&mut lexar, GIB, 8192, STAMP), ContentMatch::DiffersAt(_)),
         "the stamps name another place"
     );
     let copied = lexar.buffer(0).unwrap().to_vec();
-    assert_eq!(holds(&mut lexar, 0, 8192, STAMP), Match::Same);
+    assert_eq!(holds(&mut lexar, 0, 8192, STAMP), ContentMatch::Same);
     assert_eq!(lexar.buffer(0).unwrap(), copied);
 }
 
 #[test]
 fn noise_reads_as_the_same_incompressible_bytes_each_time() {
     let mut lexar = card("sim:lexar-16g-c10");
-    write(&mut lexar, 0, MIB, Content::Noise);
-    assert_eq!(holds(&mut lexar, 8192, 4096, Content::Noise), Match::Same);
+    write(&mut lexar, 0, MIB, IoContent::Noise);
+    assert_eq!(holds(&mut lexar, 8192, 4096, IoContent::Noise), ContentMatch::Same);
     let first = lexar.buffer(0).unwrap().to_vec();
-    holds(&mut lexar, 8192, 4096, Content::Noise);
+    holds(&mut lexar, 8192, 4096, IoContent::Noise);
     assert_eq!(lexar.buffer(0).unwrap(), first);
     let mut seen = [false; 256];
     first.iter().for_each(|b| seen[*b as usize] = true);
@@ -208,7 +217,9 @@ fn an_io_that_no_card_takes_fails_by_its_completion() {
     let end = lexar.info().bytes;
     lexar.plan(&plan(4, 4096)).unwrap();
     for (slot, offset, len) in [(0, end - 512, 4096), (1, 100, 512), (2, 0, 100), (3, u64::MAX - 511, 512)] {
-        lexar.submit(&Io { slot, direction: Direction::Read, offset, len, content: Content::Noise }).unwrap();
+        lexar
+            .submit(&IoRequest { slot, direction: IoDirection::Read, offset, len, content: IoContent::Noise })
+            .unwrap();
     }
     let mut done = Vec::new();
     lexar.complete(4, &mut done).unwrap();
@@ -219,7 +230,7 @@ fn an_io_that_no_card_takes_fails_by_its_completion() {
 #[test]
 fn the_test_area_lies_at_192_mib_or_at_the_start_or_nowhere() {
     let mut lexar = card("sim:lexar-16g-c10");
-    assert_eq!(lexar.area(GIB).unwrap(), Region { start: 192 * MIB, len: GIB });
+    assert_eq!(lexar.area(GIB).unwrap(), TargetRegion { start: 192 * MIB, len: GIB });
     let bytes = lexar.info().bytes;
     assert_eq!(lexar.area(bytes).unwrap().start, 0);
     assert!(matches!(lexar.area(bytes + 512), Err(TargetError::NoSpace { .. })));
@@ -256,9 +267,9 @@ fn the_cache_of_the_express_card_comes_back_after_a_rest_or_a_discard() {
     tired.idle(Duration::from_secs(1800));
     assert!(speed(&mut tired) > 600.0, "half an hour is");
     let mut trimmed = used_up();
-    trimmed.discard(Region { start: 0, len: 128 * GIB }).unwrap();
+    trimmed.discard(TargetRegion { start: 0, len: 128 * GIB }).unwrap();
     assert!(speed(&mut trimmed) > 600.0);
-    assert_eq!(holds(&mut trimmed, 8 * GIB, MIB, Content::Constant(0)), Match::Same);
+    assert_eq!(holds(&mut trimmed, 8 * GIB, MIB, IoContent::Constant(0)), ContentMatch::Same);
 }
 
 #[test]
@@ -276,5 +287,5 @@ fn a_pass_over_a_terabyte_costs_no_terabyte() {
     let mut express = card("sim:lexar-1tb-express");
     let blocks = express.info().bytes / (64 * MIB);
     drive(&mut express, &plan(4, 64 * MIB), true, (0..blocks).map(|i| i * 64 * MIB));
-    assert_eq!(holds(&mut express, 0, 1 << 31, Content::Noise), Match::Same);
+    assert_eq!(holds(&mut express, 0, 1 << 31, IoContent::Noise), ContentMatch::Same);
 }

@@ -1,7 +1,7 @@
 //! The table of simulated cards in the book. `UPDATE_DOCS=1 cargo test -p cardscope-simulator docs_table` writes a new card's
 //! row.
 
-use cardscope_model::units::Size;
+use cardscope_model::units::DecimalSize;
 use cardscope_simulator::{Archetype, archetypes};
 use cardscope_testkit::written_docs::{Column, compare, table};
 
@@ -9,7 +9,7 @@ use cardscope_testkit::written_docs::{Column, compare, table};
 fn simulated_cards_are_listed() {
     let columns: &[Column<Archetype>] = &[
         ("card", &|card| format!("`{}`", card.name)),
-        ("announces", &|card| Size(card.announced_bytes).to_string()),
+        ("announces", &|card| DecimalSize(card.announced_bytes).to_string()),
         ("is", &|card| card.title.clone()),
     ];
     compare("simulator", "cards", &table(&archetypes().unwrap(), columns));

@@ -1,33 +1,33 @@
 //! What goes wrong with a simulated card, as whoever measures meets it; and cards that start where they were left.
 
 use crate::common::{GIB, MIB, card, io, plan, random_4k, sequential};
-use cardscope_engine::card::{Answer, Card, extents};
-use cardscope_engine::content::{Content, Match};
+use cardscope_engine::card::{IoDriver, ReadAnswer, extents};
+use cardscope_engine::content::{ContentMatch, IoContent};
 use cardscope_engine::event::Silent;
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::runner::{Pace, PassRecorder, RecorderError, Settings, run_pass};
-use cardscope_engine::target::{Completion, Io, Plan, Region, Target, TargetError};
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::runner::{PassRecorder, RecorderError, RunnerSettings, StopRule, run_pass};
+use cardscope_engine::target::{IoCompletion, IoRequest, LanePlan, Target, TargetError, TargetRegion};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::recipe;
-use cardscope_model::result::Sample;
+use cardscope_model::result::LoopSample;
 use cardscope_model::verify::{IoCounts, IoError};
 use cardscope_simulator::{SimTarget, StateError, target_spec};
 use std::time::Duration;
 
-const STAMP: Content = Content::Stamp { salt: 99, generation: 3 };
+const STAMP: IoContent = IoContent::Stamp { salt: 99, generation: 3 };
 
 /// Carries one I/O out and says how it ended.
 fn one(card: &mut SimTarget, write: bool, offset: u64, len: u64) -> Result<(), TargetError> {
-    card.plan(&Plan { own_buffers: true, ..plan(1, len) })?;
-    card.submit(&Io { content: STAMP, ..io(0, write, offset, len) })?;
-    let mut done: Vec<Completion> = Vec::new();
+    card.plan(&LanePlan { own_buffers: true, ..plan(1, len) })?;
+    card.submit(&IoRequest { content: STAMP, ..io(0, write, offset, len) })?;
+    let mut done: Vec<IoCompletion> = Vec::new();
     let ended = card.complete(1, &mut done);
     done.pop().unwrap().result.and(ended)
 }
 
-fn holds(card: &mut SimTarget, offset: u64, len: u64, expected: Content) -> bool {
+fn holds(card: &mut SimTarget, offset: u64, len: u64, expected: IoContent) -> bool {
     one(card, false, offset, len).unwrap();
-    card.compare(0, expected).unwrap() == Match::Same
+    card.compare(0, expected).unwrap() == ContentMatch::Same
 }
 
 #[test]
@@ -41,7 +41,10 @@ fn a_card_that_vanishes_answers_nothing_any_more() {
         assert!(matches!(gone, TargetError::Gone { .. }), "{fault}: {gone}");
         assert!(matches!(fading.flush(), Err(TargetError::Gone { .. })));
         assert!(matches!(fading.reopen(), Err(TargetError::Gone { .. })));
-        assert!(matches!(fading.discard(Region { start: 0, len: 4096 }), Err(TargetError::Gone { .. })));
+        assert!(matches!(
+            fading.discard(TargetRegion { start: 0, len: 4096 }),
+            Err(TargetError::Gone { .. })
+        ));
     }
 }
 
@@ -165,7 +168,9 @@ fn compare_and_buffer_both_see_a_flipped_bit() {
     let mut weak = card("sim:constant?flip_p=0.01&seed=3");
     one(&mut weak, true, 0, MIB).unwrap();
     one(&mut weak, false, 0, MIB).unwrap();
-    let Match::DiffersAt(at) = weak.compare(0, STAMP).unwrap() else { panic!("20 of 2048 sectors flip") };
+    let ContentMatch::DiffersAt(at) = weak.compare(0, STAMP).unwrap() else {
+        panic!("20 of 2048 sectors flip")
+    };
     let read = weak.buffer(0).unwrap()[at as usize];
     let mut expected = vec![0; MIB as usize];
     cardscope_engine::content::fill(STAMP, 0, &mut expected);
@@ -195,9 +200,9 @@ fn a_card_goes_on_from_where_it_was_saved() {
         let mut first = card(&format!("sim:{name}save={}", file.display()));
         one(&mut first, true, 0, 4 * MIB).unwrap();
         one(&mut first, true, 10 * GIB, MIB).unwrap();
-        first.plan(&Plan { own_buffers: true, ..plan(1, 8192) }).unwrap();
+        first.plan(&LanePlan { own_buffers: true, ..plan(1, 8192) }).unwrap();
         first.buffer(0).unwrap().iter_mut().zip(0u8..=250).for_each(|(b, n)| *b = n);
-        first.submit(&Io { content: Content::Buffer, ..io(0, true, 4096, 8192) }).unwrap();
+        first.submit(&IoRequest { content: IoContent::Buffer, ..io(0, true, 4096, 8192) }).unwrap();
         first.complete(1, &mut Vec::new()).unwrap();
         random_4k(&mut first, true, 1, 1 << 30, GIB, 300);
         let saved_at = first.now();
@@ -303,12 +308,12 @@ fn a_state_is_read_from_a_plain_file_alone_and_saved_over_no_link_and_no_other_f
 fn a_card_starts_as_its_state_says() {
     let mut filled = card("sim:constant?state=filled");
     let bytes = filled.info().bytes;
-    assert!(holds(&mut filled, bytes - MIB, MIB, Content::Noise));
+    assert!(holds(&mut filled, bytes - MIB, MIB, IoContent::Noise));
     let mut used = card("sim:lexar-16g-c10?state=used&used_share=0.25");
-    let full = (0..400).filter(|unit| holds(&mut used, unit * 4 * MIB, 4 * MIB, Content::Noise)).count();
+    let full = (0..400).filter(|unit| holds(&mut used, unit * 4 * MIB, 4 * MIB, IoContent::Noise)).count();
     assert!((70..130).contains(&full), "a quarter of 400 units: {full}");
     let mut fresh = card("sim:constant?unwritten=ones");
-    assert!(holds(&mut fresh, 0, MIB, Content::Constant(0xff)));
+    assert!(holds(&mut fresh, 0, MIB, IoContent::Constant(0xff)));
 }
 
 #[test]
@@ -407,8 +412,8 @@ fn a_card_is_driven_on_after_a_deep_test_that_met_an_error() {
     for seed in 1..=100 {
         let mut card =
             card(&format!("sim:constant?announced_bytes=64MiB&faults.read_error_p=0.01&seed={seed}"));
-        let interrupt = Interrupt::default();
-        let settings = Settings {
+        let interrupt = InterruptFlag::default();
+        let settings = RunnerSettings {
             label: "",
             seed,
             may_write: false,
@@ -416,34 +421,34 @@ fn a_card_is_driven_on_after_a_deep_test_that_met_an_error() {
             deadline: None,
             more_follow: false,
         };
-        let mut failures = Failures(0);
+        let mut failures = FailureCount(0);
         run_pass(&mut card, &deep, &settings, &mut failures, &mut Silent).unwrap();
         failed += u32::from(failures.0 > 0);
-        let mut driven = Card::new(&mut card, &interrupt, 4096, 1).unwrap();
+        let mut driven = IoDriver::new(&mut card, &interrupt, 4096, 1).unwrap();
         let mut read = 0;
-        let each = |_, _, _: Answer<'_>| {
+        let each = |_, _, _: ReadAnswer<'_>| {
             read += 1;
             Ok(())
         };
-        driven.read(extents(0, MIB, 4096), Content::Buffer, each).unwrap();
+        driven.read(extents(0, MIB, 4096), IoContent::Buffer, each).unwrap();
         assert_eq!(read, 256, "seed {seed}");
     }
     assert!(failed > 90, "{failed} of 100 tests met an error");
 }
 
 /// Records how many I/Os failed, and nothing else.
-struct Failures(u64);
+struct FailureCount(u64);
 
-impl PassRecorder for Failures {
+impl PassRecorder for FailureCount {
     fn failed(&mut self, _test: Option<usize>, counts: IoCounts, _io_errors: &[IoError]) {
         self.0 += counts.failed();
     }
-    fn sample(&mut self, _test: usize, _index: u32, _sample: Sample) -> Result<(), RecorderError> {
+    fn sample(&mut self, _test: usize, _index: u32, _sample: LoopSample) -> Result<(), RecorderError> {
         Ok(())
     }
     fn not_measured(&mut self, _test: usize, _reason: String) {}
     fn caveat(&mut self, _test: usize, _caveat: Caveat) {}
-    fn pace(&mut self, _test: usize) -> Option<Box<dyn Pace>> {
+    fn pace(&mut self, _test: usize) -> Option<Box<dyn StopRule>> {
         None
     }
 }

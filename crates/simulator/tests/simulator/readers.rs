@@ -1,22 +1,22 @@
 //! Readers that stand between a good card and its host, and answer wrongly.
 
 use crate::common::{GIB, KIB, MIB, card, io, plan};
-use cardscope_engine::content::{self, Content, Match};
-use cardscope_engine::target::{Plan, Region, Target, TargetError};
+use cardscope_engine::content::{self, ContentMatch, IoContent};
+use cardscope_engine::target::{LanePlan, Target, TargetError, TargetRegion};
 use cardscope_simulator::SimTarget;
 
-const STAMP: Content = Content::Stamp { salt: 99, generation: 3 };
+const STAMP: IoContent = IoContent::Stamp { salt: 99, generation: 3 };
 
 fn one(card: &mut SimTarget, write: bool, offset: u64, len: u64) -> Result<(), TargetError> {
-    card.plan(&Plan { own_buffers: true, ..plan(1, len) })?;
+    card.plan(&LanePlan { own_buffers: true, ..plan(1, len) })?;
     card.submit(&io_with(write, offset, len, STAMP))?;
     let mut done = Vec::new();
     card.complete(1, &mut done)?;
     done.pop().unwrap().result
 }
 
-fn io_with(write: bool, offset: u64, len: u64, content: Content) -> cardscope_engine::target::Io {
-    cardscope_engine::target::Io { content, ..io(0, write, offset, len) }
+fn io_with(write: bool, offset: u64, len: u64, content: IoContent) -> cardscope_engine::target::IoRequest {
+    cardscope_engine::target::IoRequest { content, ..io(0, write, offset, len) }
 }
 
 /// A card behind a reader, whose first 8 MiB hold stamps.
@@ -40,8 +40,8 @@ fn written(offset: u64, len: u64) -> Vec<u8> {
 /// First sector of the last read that holds no stamp of its place.
 fn first_wrong_sector(card: &mut SimTarget) -> Option<u64> {
     match card.compare(0, STAMP).unwrap() {
-        Match::Same => None,
-        Match::DiffersAt(byte) => Some(byte / 512 * 512),
+        ContentMatch::Same => None,
+        ContentMatch::DiffersAt(byte) => Some(byte / 512 * 512),
     }
 }
 
@@ -62,10 +62,10 @@ fn a_long_read_repeats_its_beginning() {
 #[test]
 fn bytes_that_were_written_as_such_are_repeated_too() {
     let mut repeating = card("sim:constant?repeat_bytes=4KiB");
-    repeating.plan(&Plan { own_buffers: true, ..plan(1, 16 * KIB) }).unwrap();
+    repeating.plan(&LanePlan { own_buffers: true, ..plan(1, 16 * KIB) }).unwrap();
     let bytes: Vec<u8> = (0..16 * KIB).map(|n| (n / 64) as u8).collect();
     repeating.buffer(0).unwrap().copy_from_slice(&bytes);
-    repeating.submit(&io_with(true, 0, 16 * KIB, Content::Buffer)).unwrap();
+    repeating.submit(&io_with(true, 0, 16 * KIB, IoContent::Buffer)).unwrap();
     repeating.complete(1, &mut Vec::new()).unwrap();
     assert!(read(&mut repeating, 0, 16 * KIB).chunks(4096).all(|part| part == &bytes[..4096]));
 }
@@ -77,7 +77,7 @@ fn a_bit_flips_in_one_request_of_many_whatever_its_size() {
         let mut flipped = Vec::new();
         for number in 0..1000 {
             one(&mut flipping, false, 0, len).unwrap();
-            if flipping.compare(0, STAMP).unwrap() != Match::Same {
+            if flipping.compare(0, STAMP).unwrap() != ContentMatch::Same {
                 flipped.push(number);
                 let read = flipping.buffer(0).unwrap();
                 let wrong = read.iter().zip(written(0, len)).map(|(a, b)| (a ^ b).count_ones()).sum::<u32>();
@@ -116,8 +116,8 @@ fn a_stale_answer_is_what_stood_there_when_it_was_read() {
     let mut following = stamped("stale_reads=following");
     read(&mut following, 0, 4 * KIB);
     one(&mut following, true, 0, 8 * KIB).unwrap();
-    following.plan(&Plan { own_buffers: true, ..plan(1, 4 * KIB) }).unwrap();
-    following.submit(&io_with(true, 0, 4 * KIB, Content::Constant(7))).unwrap();
+    following.plan(&LanePlan { own_buffers: true, ..plan(1, 4 * KIB) }).unwrap();
+    following.submit(&io_with(true, 0, 4 * KIB, IoContent::Constant(7))).unwrap();
     following.complete(1, &mut Vec::new()).unwrap();
     assert_eq!(read(&mut following, 4 * KIB, 4 * KIB), written(0, 4 * KIB));
 }
@@ -134,7 +134,7 @@ fn a_reader_that_counts_one_sector_too_many_fails_there_and_nowhere_else() {
         }
         one(&mut counting, write, own - 4096, 4096).unwrap();
     }
-    counting.discard(Region { start: 0, len: all }).unwrap();
+    counting.discard(TargetRegion { start: 0, len: all }).unwrap();
 }
 
 #[test]

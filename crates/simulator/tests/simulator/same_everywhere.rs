@@ -2,7 +2,7 @@
 //! in any thread. The digests below were made once; they change only when the model or a card of these changes.
 
 use crate::common::{MIB, card, io, plan};
-use cardscope_engine::target::{Region, Target};
+use cardscope_engine::target::{Target, TargetRegion};
 use std::time::Duration;
 
 /// One card of each family.
@@ -33,7 +33,7 @@ fn digest(name: &str) -> u64 {
         }
         if i % 1000 == 999 {
             card.flush().unwrap();
-            card.discard(Region { start: offset, len }).unwrap();
+            card.discard(TargetRegion { start: offset, len }).unwrap();
             card.idle(Duration::from_secs(3));
         }
         card.complete(usize::from(free.is_empty()), &mut done).unwrap();

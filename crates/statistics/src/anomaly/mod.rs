@@ -8,16 +8,16 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use runs::{Load, hot_host, is_over_usb};
-pub use shape::{Sized, small_against_large};
-pub use table::Session;
+pub use runs::{UsbLoad, hot_host, is_over_usb};
+pub use shape::{SizedTest, small_against_large};
+pub use table::AnomalySession;
 
 use cardscope_model::finding::Finding;
-use table::Table;
+use table::AnomalyTable;
 
 /// Everything odd about a session.
-pub fn findings(session: &Session<'_>) -> Vec<Finding> {
-    let table = Table::new(session.runs);
+pub fn findings(session: &AnomalySession<'_>) -> Vec<Finding> {
+    let table = AnomalyTable::new(session.runs);
     let mut found = runs::levels_of(&table);
     found.extend(runs::states(&table));
     found.extend(shape::reads(&table, session.condition));

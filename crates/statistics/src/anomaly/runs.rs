@@ -3,30 +3,30 @@
 //! was 2 to 3 times slower without air. Reads have no cache that could end, so falling reads on a USB path under long
 //! load point there, unless the card itself is known to be hot.
 
-use super::table::{Row, Session, Table, large_in_order, listed};
-use crate::levels::{Companion, Levels, companion, levels, run_states};
+use super::table::{AnomalyRow, AnomalySession, AnomalyTable, large_in_order, listed};
+use crate::levels::{LevelCompanion, RunLevels, companion, levels, run_states};
 use cardscope_model::condition::Condition;
-use cardscope_model::finding::{Finding, Weight};
-use cardscope_model::series::Bucket;
+use cardscope_model::finding::{Finding, FindingWeight};
+use cardscope_model::series::SeriesBucket;
 use cardscope_model::statistics::median;
-use cardscope_model::test_name::{Op, Order};
-use cardscope_model::units::{KIB, Speed, three_digits};
+use cardscope_model::test_name::{IoOrder, TestOp};
+use cardscope_model::units::{KIB, SpeedMbS, three_digits};
 
 /// Fewer runs say nothing about states.
 const LEAST_RUNS: usize = 3;
 
 /// One finding for each test whose runs fall into levels.
-pub(super) fn levels_of(table: &Table<'_>) -> Vec<Finding> {
-    let single = table.small(Op::Read, 1);
+pub(super) fn levels_of(table: &AnomalyTable<'_>) -> Vec<Finding> {
+    let single = table.small(TestOp::Read, 1);
     table
         .rows
         .iter()
         .filter_map(|row| {
             let speeds = row.speeds();
-            let found = levels(&speeds).filter(Levels::several)?;
+            let found = levels(&speeds).filter(RunLevels::several)?;
             let start: Vec<Option<f64>> = row.results.iter().map(|r| r.temperature_c.start).collect();
             // Reads of the same test say nothing about themselves.
-            let reads = single.filter(|reads| reads.name != row.name && row.name.op == Op::Write);
+            let reads = single.filter(|reads| reads.name != row.name && row.name.op == TestOp::Write);
             let reads: Vec<Option<f64>> =
                 reads.map_or(Vec::new(), |reads| reads.speeds().into_iter().map(Some).collect());
             let why = companion(&found, &speeds, &start, &reads);
@@ -35,15 +35,16 @@ pub(super) fn levels_of(table: &Table<'_>) -> Vec<Finding> {
         .collect()
 }
 
-fn level_finding(name: &str, found: &Levels, speeds: &[f64], why: Companion) -> Finding {
+fn level_finding(name: &str, found: &RunLevels, speeds: &[f64], why: LevelCompanion) -> Finding {
     let middles: Vec<String> = found.levels.iter().map(|l| three_digits(l.estimate.median)).collect();
     let text = format!(
         "{name} alternates between {} MB/s, so the mean of its {} runs is misleading.",
         middles.join(" and "),
         speeds.len()
     );
-    let finding =
-        found.levels.iter().fold(Finding::new("bimodal-runs", Weight::Note, 0.95, text), |finding, level| {
+    let finding = found.levels.iter().fold(
+        Finding::new("bimodal-runs", FindingWeight::Note, 0.95, text),
+        |finding, level| {
             let interval = level.estimate.ci95.map_or(String::new(), |[low, high]| {
                 format!(", 95 % interval {} to {} MB/s", three_digits(low), three_digits(high))
             });
@@ -52,31 +53,32 @@ fn level_finding(name: &str, found: &Levels, speeds: &[f64], why: Companion) -> 
                 &format!("level at {} MB/s", three_digits(level.estimate.median)),
                 format!("{:.0} % of the runs ({}){interval}", level.share * 100.0, runs.join(" ")),
             )
-        });
+        },
+    );
     finding
         .because("runs in MB/s", listed(speeds))
         .because("goes along with", words(why))
         .advise("Compare fast runs with fast and slow runs with slow.")
 }
 
-fn words(why: Companion) -> &'static str {
+fn words(why: LevelCompanion) -> &'static str {
     match why {
-        Companion::Order => "data written before: fast runs come first, as with a cache that fills up",
-        Companion::Heat => "temperature: slow runs start hotter",
-        Companion::Cells => "4 KiB read time: slow runs write to slower cells, past a cache",
-        Companion::Unknown => "nothing recorded",
+        LevelCompanion::Order => "data written before: fast runs come first, as with a cache that fills up",
+        LevelCompanion::Heat => "temperature: slow runs start hotter",
+        LevelCompanion::Cells => "4 KiB read time: slow runs write to slower cells, past a cache",
+        LevelCompanion::Unknown => "nothing recorded",
     }
 }
 
 /// Which runs were hot and which behind the cache, by the rule for whole runs.
-pub(super) fn states(table: &Table<'_>) -> Vec<Finding> {
+pub(super) fn states(table: &AnomalyTable<'_>) -> Vec<Finding> {
     let in_order = |op| -> Vec<Vec<f64>> {
         let rows = table.of(op, |n| {
-            large_in_order(n) || n.pattern.order == Order::Sequential && n.pattern.block >= 512 * KIB
+            large_in_order(n) || n.pattern.order == IoOrder::Sequential && n.pattern.block >= 512 * KIB
         });
-        rows.map(Row::speeds).collect()
+        rows.map(AnomalyRow::speeds).collect()
     };
-    let states = run_states(&in_order(Op::Read), &in_order(Op::Write));
+    let states = run_states(&in_order(TestOp::Read), &in_order(TestOp::Write));
     if states.len() < LEAST_RUNS {
         return Vec::new();
     }
@@ -85,8 +87,8 @@ pub(super) fn states(table: &Table<'_>) -> Vec<Finding> {
     };
     let hot = named(|s| s.hot);
     let behind = named(|s| s.behind_cache && !s.hot);
-    let read = table.in_order(Op::Read).map(Row::speeds);
-    let write = table.in_order(Op::Write).map(Row::speeds);
+    let read = table.in_order(TestOp::Read).map(AnomalyRow::speeds);
+    let write = table.in_order(TestOp::Write).map(AnomalyRow::speeds);
     let mut findings = Vec::new();
     if !hot.is_empty() {
         let text = format!(
@@ -94,7 +96,7 @@ pub(super) fn states(table: &Table<'_>) -> Vec<Finding> {
             hot.len(),
             states.len()
         );
-        let finding = Finding::new("hot-runs", Weight::Hint, 0.9, text).because("runs", hot.join(" "));
+        let finding = Finding::new("hot-runs", FindingWeight::Hint, 0.9, text).because("runs", hot.join(" "));
         findings.push(finding.because_known("reading in MB/s", read.map(|v| listed(&v))));
     }
     if !behind.is_empty() {
@@ -103,8 +105,8 @@ pub(super) fn states(table: &Table<'_>) -> Vec<Finding> {
             behind.len(),
             states.len()
         );
-        let finding =
-            Finding::new("runs-behind-cache", Weight::Note, 0.85, text).because("runs", behind.join(" "));
+        let finding = Finding::new("runs-behind-cache", FindingWeight::Note, 0.85, text)
+            .because("runs", behind.join(" "));
         findings.push(finding.because_known("writing in MB/s", write.map(|v| listed(&v))));
     }
     findings
@@ -124,7 +126,7 @@ const CARD_HOT_C: f64 = 75.0;
 
 /// A load on a USB path, start against end.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Load {
+pub struct UsbLoad {
     /// Seconds of it.
     pub seconds: f64,
     /// Reading speed at its start, in MB/s.
@@ -140,7 +142,7 @@ pub struct Load {
 }
 
 /// What a load on a USB path says about reader and host controller.
-pub fn hot_host(load: &Load) -> Option<Finding> {
+pub fn hot_host(load: &UsbLoad) -> Option<Finding> {
     let fell = load.last_mb_s / load.first_mb_s;
     let card_is_hot = load.card_c.is_some_and(|c| c >= CARD_HOT_C);
     if load.seconds < LONG_S || !fell.is_finite() || fell >= FALLEN || card_is_hot {
@@ -157,16 +159,16 @@ pub fn hot_host(load: &Load) -> Option<Finding> {
     let text = format!(
         "The USB reader or host controller overheats: reads fell from {} to {} ({:.1} × slower) \
          within {:.0} s.",
-        Speed(load.first_mb_s),
-        Speed(load.last_mb_s),
+        SpeedMbS(load.first_mb_s),
+        SpeedMbS(load.last_mb_s),
         1.0 / fell,
         load.seconds
     );
     let rise = load.null_rise.map(|rise| format!("{:+.0} %", rise * 100.0));
     Some(
-        Finding::new("hot-usb-host", Weight::Hint, confidence, text)
-            .because("at the start", Speed(load.first_mb_s))
-            .because("at the end", Speed(load.last_mb_s))
+        Finding::new("hot-usb-host", FindingWeight::Hint, confidence, text)
+            .because("at the start", SpeedMbS(load.first_mb_s))
+            .because("at the end", SpeedMbS(load.last_mb_s))
             .because_known("command without flash access", rise)
             .because_known("host", load.host_rise_k.map(|k| format!("{k:+.0} K")))
             .because_known("card", load.card_c.map(|c| format!("{c:.0} °C")))
@@ -184,7 +186,7 @@ pub fn is_over_usb(condition: &Condition) -> bool {
 }
 
 /// The same from a session: reads in order, second by second, over all runs.
-pub(super) fn of_session(session: &Session<'_>) -> Option<Finding> {
+pub(super) fn of_session(session: &AnomalySession<'_>) -> Option<Finding> {
     if !is_over_usb(session.condition) {
         return None;
     }
@@ -193,21 +195,21 @@ pub(super) fn of_session(session: &Session<'_>) -> Option<Finding> {
         .iter()
         .filter(|run| run.counted)
         .flat_map(|run| &run.results)
-        .filter(|r| r.op == Op::Read && large_in_order(&r.name()))
+        .filter(|r| r.op == TestOp::Read && large_in_order(&r.name()))
         .collect();
     let busy: f64 = session.runs.iter().flat_map(|run| &run.results).map(|r| r.seconds).sum();
     // Each test is held against itself: the same test of the first run and of the last, or its own course.
     let name = results.first()?.name();
     let same: Vec<_> = results.into_iter().filter(|r| r.name() == name).collect();
-    let series: Vec<Bucket> = same.iter().flat_map(|r| r.series.iter().copied()).collect();
+    let series: Vec<SeriesBucket> = same.iter().flat_map(|r| r.series.iter().copied()).collect();
     let (first, last) = ends(&series).or_else(|| Some((same.first()?.mb_s, same.last()?.mb_s)))?;
     let card_c = same.iter().filter_map(|r| r.temperature_c.max).reduce(f64::max);
-    hot_host(&Load { seconds: busy, first_mb_s: first, last_mb_s: last, card_c, ..Load::default() })
+    hot_host(&UsbLoad { seconds: busy, first_mb_s: first, last_mb_s: last, card_c, ..UsbLoad::default() })
 }
 
 /// Median speed of the first and the last fifth, of whole seconds; `None` for a short series.
-fn ends(series: &[Bucket]) -> Option<(f64, f64)> {
-    let speeds: Vec<f64> = series.iter().map(Bucket::mb_s).collect();
+fn ends(series: &[SeriesBucket]) -> Option<(f64, f64)> {
+    let speeds: Vec<f64> = series.iter().map(SeriesBucket::mb_s).collect();
     let part = speeds.len() / 5;
     (part >= 3).then_some(())?;
     Some((median(&speeds[..part])?, median(&speeds[speeds.len() - part..])?))

@@ -6,13 +6,13 @@
 //! (docs/reference/reports.md#raspberry-pi-comparison).
 
 use super::runs::is_over_usb;
-use super::table::{Row, Table, listed};
+use super::table::{AnomalyRow, AnomalyTable, listed};
 use crate::ceiling;
 use cardscope_model::condition::Condition;
-use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::statistics::distinct;
-use cardscope_model::test_name::{Op, Order, TestName};
-use cardscope_model::units::{BinarySize, KIB, Speed, three_digits};
+use cardscope_model::test_name::{IoOrder, TestName, TestOp};
+use cardscope_model::units::{BinarySize, KIB, SpeedMbS, three_digits};
 
 /// So much faster is not noise: within a level runs repeat within 0.4 to 4 %.
 const FASTER: f64 = 1.1;
@@ -25,50 +25,51 @@ const LARGE_SLOWER: f64 = 0.8;
 /// Sizes that are called small and large differ by at least this.
 const SIZES_APART: u64 = 4;
 
-pub(super) fn all(table: &Table<'_>) -> Vec<Finding> {
-    let both = || [Op::Read, Op::Write].into_iter();
+pub(super) fn all(table: &AnomalyTable<'_>) -> Vec<Finding> {
+    let both = || [TestOp::Read, TestOp::Write].into_iter();
     both().filter_map(|op| half_mib(table, op)).chain(both().filter_map(|op| queue(table, op))).collect()
 }
 
-fn half_mib(table: &Table<'_>, op: Op) -> Option<Finding> {
+fn half_mib(table: &AnomalyTable<'_>, op: TestOp) -> Option<Finding> {
     let half = table.of(op, |n| n.pattern.block == 512 * KIB && n.pattern.queue == 1).next()?;
     let in_order = table.in_order(op)?;
     let ratio = half.median() / in_order.median().max(f64::MIN_POSITIVE);
     if ratio < FASTER {
         return None;
     }
-    let blocks = if half.name.pattern.order == Order::Random { "Random blocks" } else { "Blocks" };
+    let blocks = if half.name.pattern.order == IoOrder::Random { "Random blocks" } else { "Blocks" };
     let text = format!(
         "{blocks} of 512 KiB are {ratio:.2} × as fast as {}: the card did housekeeping in between.",
         in_order.name
     );
     Some(
-        both(Finding::new("half-mib-faster", Weight::Hint, 0.8, text), half, in_order)
+        both(Finding::new("half-mib-faster", FindingWeight::Hint, 0.8, text), half, in_order)
             .advise("Repeat the session after a pause."),
     )
 }
 
-fn both(finding: Finding, first: &Row<'_>, second: &Row<'_>) -> Finding {
-    let of = |row: &Row<'_>| format!("{} MB/s ({})", three_digits(row.median()), listed(&row.speeds()));
+fn both(finding: Finding, first: &AnomalyRow<'_>, second: &AnomalyRow<'_>) -> Finding {
+    let of =
+        |row: &AnomalyRow<'_>| format!("{} MB/s ({})", three_digits(row.median()), listed(&row.speeds()));
     finding.because(&first.name.to_string(), of(first)).because(&second.name.to_string(), of(second))
 }
 
-fn queue(table: &Table<'_>, op: Op) -> Option<Finding> {
+fn queue(table: &AnomalyTable<'_>, op: TestOp) -> Option<Finding> {
     let (deep, single) = (table.small(op, 32)?, table.small(op, 1)?);
     let ratio = deep.median() / single.median().max(f64::MIN_POSITIVE);
     if ratio >= SLOWER {
         return None;
     }
-    let what = if op == Op::Write { "writes" } else { "reads" };
+    let what = if op == TestOp::Write { "writes" } else { "reads" };
     let (claim, weight, text) = if ratio < FAKE {
         let text = format!(
             "The command queue is fake: 32 random {what} at once are {ratio:.2} × as fast as one at a time."
         );
-        ("fake-queue", Weight::Hint, text)
+        ("fake-queue", FindingWeight::Hint, text)
     } else {
         (
             "queue-slower",
-            Weight::Note,
+            FindingWeight::Note,
             format!(
                 "The command queue slows random {what}: 32 at once are {ratio:.2} × as fast as one at a time."
             ),
@@ -80,7 +81,7 @@ fn queue(table: &Table<'_>, op: Op) -> Option<Finding> {
 
 /// A test with the size of the area it went over.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Sized {
+pub struct SizedTest {
     /// The test.
     pub test: TestName,
     /// Bytes of the area.
@@ -91,12 +92,12 @@ pub struct Sized {
 
 /// Tests that were run over a small and a large area, in one session or two: where the large one is much slower, the
 /// small one measured a cache or a span that the card copes with.
-pub fn small_against_large(all: &[Sized]) -> Vec<Finding> {
+pub fn small_against_large(all: &[SizedTest]) -> Vec<Finding> {
     let names = distinct(all.iter().map(|one| one.test));
     names.into_iter().filter_map(|name| size_finding(name, all)).collect()
 }
 
-fn size_finding(name: TestName, all: &[Sized]) -> Option<Finding> {
+fn size_finding(name: TestName, all: &[SizedTest]) -> Option<Finding> {
     let of_test = || all.iter().filter(|one| one.test == name && one.mb_s > 0.0);
     let small = of_test().min_by_key(|one| one.area_bytes)?;
     let large = of_test().max_by_key(|one| one.area_bytes)?;
@@ -110,16 +111,16 @@ fn size_finding(name: TestName, all: &[Sized]) -> Option<Finding> {
         ratio * 100.0
     );
     Some(
-        Finding::new("small-test-flatters", Weight::Hint, 0.85, text)
-            .because(&format!("over {of_small}"), Speed(small.mb_s))
-            .because(&format!("over {of_large}"), Speed(large.mb_s)),
+        Finding::new("small-test-flatters", FindingWeight::Hint, 0.85, text)
+            .because(&format!("over {of_small}"), SpeedMbS(small.mb_s))
+            .because(&format!("over {of_large}"), SpeedMbS(large.mb_s)),
     )
 }
 
 /// Speeds that the bus cannot carry are the host's.
-pub(super) fn above_bus(table: &Table<'_>, ceiling_mb_s: Option<f64>) -> Option<Finding> {
+pub(super) fn above_bus(table: &AnomalyTable<'_>, ceiling_mb_s: Option<f64>) -> Option<Finding> {
     let carries = ceiling_mb_s?;
-    let above: Vec<(&Row<'_>, f64)> = table
+    let above: Vec<(&AnomalyRow<'_>, f64)> = table
         .rows
         .iter()
         .map(|row| (row, row.speeds().into_iter().fold(0.0, f64::max)))
@@ -134,17 +135,17 @@ pub(super) fn above_bus(table: &Table<'_>, ceiling_mb_s: Option<f64>) -> Option<
         table.rows.len(),
         three_digits(carries)
     );
-    let finding = Finding::new("above-bus-ceiling", Weight::Hint, 0.95, text)
+    let finding = Finding::new("above-bus-ceiling", FindingWeight::Hint, 0.95, text)
         .advise("Test the device itself, or a directory on a file system with direct I/O.");
     Some(
-        above
-            .into_iter()
-            .fold(finding, |finding, (row, fastest)| finding.because(&row.name.to_string(), Speed(fastest))),
+        above.into_iter().fold(finding, |finding, (row, fastest)| {
+            finding.because(&row.name.to_string(), SpeedMbS(fastest))
+        }),
     )
 }
 
 /// Published single 4 KiB reads of a class of cards, in MB/s.
-struct Peers {
+struct PublishedPeers {
     /// The class in words.
     class: &'static str,
     /// Whether its cards are on PCIe.
@@ -161,8 +162,8 @@ struct Peers {
 }
 
 /// Fastest class first; the first that fits counts.
-static PEERS: [Peers; 4] = [
-    Peers {
+static PEERS: [PublishedPeers; 4] = [
+    PublishedPeers {
         class: "SD Express, data in the cache",
         on_pcie: true,
         from_mb_s: 300.0,
@@ -170,7 +171,7 @@ static PEERS: [Peers; 4] = [
         mb_s: [33.0, 34.0, 38.0],
         source: "seven fast runs of two cards, microSD Express Benchmarks, 2025-05-17",
     },
-    Peers {
+    PublishedPeers {
         class: "SD Express, data behind the cache",
         on_pcie: true,
         from_mb_s: 300.0,
@@ -178,7 +179,7 @@ static PEERS: [Peers; 4] = [
         mb_s: [10.0, 20.0, 30.0],
         source: "thirteen slow runs of two cards, microSD Express Benchmarks, 2025-05-17",
     },
-    Peers {
+    PublishedPeers {
         class: "UHS-I",
         on_pcie: false,
         from_mb_s: 30.0,
@@ -186,7 +187,7 @@ static PEERS: [Peers; 4] = [
         mb_s: [6.57, 7.64, 10.8],
         source: "eight cards on a Raspberry Pi 4, July 2019, one of them (1.58) left out of the low end",
     },
-    Peers {
+    PublishedPeers {
         class: "High Speed",
         on_pcie: false,
         from_mb_s: 10.0,
@@ -204,14 +205,14 @@ const LARGE_GAIN: f64 = 25.0;
 
 /// Behind USB there may be a card, a stick or a disk, so no class is known there. Elsewhere the bus says whether it is an
 /// SD Express card, and the speed where the bus is unknown.
-pub(super) fn reads(table: &Table<'_>, condition: &Condition) -> Option<Finding> {
+pub(super) fn reads(table: &AnomalyTable<'_>, condition: &Condition) -> Option<Finding> {
     if is_over_usb(condition) {
         return None;
     }
     let on_pcie = condition.get("bus_mode").map(|mode| mode.starts_with("PCIe"));
-    let single = table.small(Op::Read, 1)?.median();
-    let in_order = table.in_order(Op::Read)?.median();
-    let share = table.in_order(Op::Write).map_or(0.0, |w| w.median() / in_order);
+    let single = table.small(TestOp::Read, 1)?.median();
+    let in_order = table.in_order(TestOp::Read)?.median();
+    let share = table.in_order(TestOp::Write).map_or(0.0, |w| w.median() / in_order);
     let peers = PEERS.iter().find(|p| {
         on_pcie.is_none_or(|on_pcie| on_pcie == p.on_pcie)
             && in_order >= p.from_mb_s
@@ -221,7 +222,7 @@ pub(super) fn reads(table: &Table<'_>, condition: &Condition) -> Option<Finding>
     if single >= FAR * low || single <= 0.0 {
         return None;
     }
-    let gain = table.small(Op::Read, 32).map(|row| row.median() / single);
+    let gain = table.small(TestOp::Read, 32).map(|row| row.median() / single);
     let confidence = if gain.is_some_and(|gain| gain > LARGE_GAIN) { 0.9 } else { 0.8 };
     let text = format!(
         "The card reads single 4 KiB blocks at {} MB/s, {:.0} % of the slowest card of its class ({} MB/s).",
@@ -229,7 +230,7 @@ pub(super) fn reads(table: &Table<'_>, condition: &Condition) -> Option<Finding>
         100.0 * single / low,
         three_digits(low)
     );
-    let finding = Finding::new("read-below-class", Weight::Hint, confidence, text)
+    let finding = Finding::new("read-below-class", FindingWeight::Hint, confidence, text)
         .because(
             "RND4K Q1T1 read",
             format!("{} MB/s, {:.0} µs a read", three_digits(single), 4096.0 / single),
@@ -244,7 +245,7 @@ pub(super) fn reads(table: &Table<'_>, condition: &Condition) -> Option<Finding>
                 peers.source
             ),
         )
-        .because("reading in order", Speed(in_order))
+        .because("reading in order", SpeedMbS(in_order))
         .advise("Fill the card and measure again; starting programs depends on such reads.");
     Some(finding.because_known("with 32 at once", gain.map(|gain| format!("{gain:.1} times as fast"))))
 }

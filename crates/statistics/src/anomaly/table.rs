@@ -3,12 +3,12 @@
 use cardscope_model::condition::Condition;
 use cardscope_model::result::{RunResult, TestResult};
 use cardscope_model::statistics::median;
-use cardscope_model::test_name::{Op, Order, TestName};
+use cardscope_model::test_name::{IoOrder, TestName, TestOp};
 use cardscope_model::units::{MIB, three_digits};
 
 /// What a session yielded, as far as anomalies are looked for.
 #[derive(Debug, Clone, Copy)]
-pub struct Session<'a> {
+pub struct AnomalySession<'a> {
     /// Its runs; those that do not count are left out.
     pub runs: &'a [RunResult],
     /// What was true of card and rig.
@@ -18,12 +18,12 @@ pub struct Session<'a> {
 }
 
 /// A test over the counted runs.
-pub(super) struct Row<'a> {
+pub(super) struct AnomalyRow<'a> {
     pub name: TestName,
     pub(super) results: Vec<&'a TestResult>,
 }
 
-impl Row<'_> {
+impl AnomalyRow<'_> {
     pub(super) fn speeds(&self) -> Vec<f64> {
         self.results.iter().map(|r| r.mb_s).collect()
     }
@@ -35,44 +35,48 @@ impl Row<'_> {
 
 /// All tests over the counted runs; steps of the same name under different conditions are left out, since they are not
 /// the same test.
-pub(super) struct Table<'a> {
-    pub(super) rows: Vec<Row<'a>>,
+pub(super) struct AnomalyTable<'a> {
+    pub(super) rows: Vec<AnomalyRow<'a>>,
 }
 
-impl<'a> Table<'a> {
+impl<'a> AnomalyTable<'a> {
     pub(super) fn new(runs: &'a [RunResult]) -> Self {
-        let mut rows: Vec<Row<'a>> = Vec::new();
+        let mut rows: Vec<AnomalyRow<'a>> = Vec::new();
         let all = runs.iter().filter(|run| run.counted).flat_map(|run| &run.results);
         for result in all.filter(|result| result.step.is_none()) {
             match rows.iter_mut().find(|row| row.name == result.name()) {
                 Some(row) => row.results.push(result),
-                None => rows.push(Row { name: result.name(), results: vec![result] }),
+                None => rows.push(AnomalyRow { name: result.name(), results: vec![result] }),
             }
         }
-        Table { rows }
+        AnomalyTable { rows }
     }
 
-    pub(super) fn of(&self, op: Op, wanted: impl Fn(&TestName) -> bool) -> impl Iterator<Item = &Row<'a>> {
+    pub(super) fn of(
+        &self,
+        op: TestOp,
+        wanted: impl Fn(&TestName) -> bool,
+    ) -> impl Iterator<Item = &AnomalyRow<'a>> {
         self.rows.iter().filter(move |row| row.name.op == op && wanted(&row.name))
     }
 
     /// Random 4 KiB I/O with so many in flight, on one thread.
-    pub(super) fn small(&self, op: Op, queue: u32) -> Option<&Row<'a>> {
+    pub(super) fn small(&self, op: TestOp, queue: u32) -> Option<&AnomalyRow<'a>> {
         self.of(op, |n| {
             let p = n.pattern;
-            p.order == Order::Random && p.block == 4096 && p.queue == queue && p.threads == 1
+            p.order == IoOrder::Random && p.block == 4096 && p.queue == queue && p.threads == 1
         })
         .next()
     }
 
     /// The fastest test in order with blocks of at least 1 MiB.
-    pub(super) fn in_order(&self, op: Op) -> Option<&Row<'a>> {
+    pub(super) fn in_order(&self, op: TestOp) -> Option<&AnomalyRow<'a>> {
         self.of(op, large_in_order).max_by(|a, b| a.median().total_cmp(&b.median()))
     }
 }
 
 pub(super) fn large_in_order(name: &TestName) -> bool {
-    name.pattern.order == Order::Sequential && name.pattern.block >= MIB
+    name.pattern.order == IoOrder::Sequential && name.pattern.block >= MIB
 }
 
 /// Speeds as they are listed in evidence.

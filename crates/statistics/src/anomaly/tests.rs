@@ -1,10 +1,10 @@
 //! Figures of docs/reference/reports.md, and figures beside them in which nothing is odd.
 
 use super::*;
-use cardscope_model::condition::{Condition, Origin};
-use cardscope_model::finding::Weight;
+use cardscope_model::condition::{Condition, ConditionOrigin};
+use cardscope_model::finding::FindingWeight;
 use cardscope_model::result::{RunResult, TestResult};
-use cardscope_model::series::Bucket;
+use cardscope_model::series::SeriesBucket;
 
 fn result(name: &str, mb_s: f64) -> TestResult {
     TestResult { seconds: 20.0, ..TestResult::of(name.parse().unwrap(), mb_s) }
@@ -23,7 +23,7 @@ fn runs(tests: &[(&str, &[f64])]) -> Vec<RunResult> {
 }
 
 fn look(runs: &[RunResult], ceiling_mb_s: Option<f64>) -> Vec<Finding> {
-    findings(&Session { runs, condition: &Condition::default(), ceiling_mb_s })
+    findings(&AnomalySession { runs, condition: &Condition::default(), ceiling_mb_s })
 }
 
 fn claims(found: &[Finding]) -> Vec<&str> {
@@ -94,8 +94,8 @@ fn no_usb_stick_is_compared_with_cards_and_no_uhs_card_with_sd_express() {
         runs(&[("SEQ1G Q1T1 read", &[350.0]), ("SEQ1G Q1T1 write", &[340.0]), ("RND4K Q1T1 read", &[2.0])]);
     let on = |mode: &str| {
         let mut condition = Condition::default();
-        condition.set("bus_mode", mode, Origin::Read);
-        let found = findings(&Session { runs: &slow, condition: &condition, ceiling_mb_s: None });
+        condition.set("bus_mode", mode, ConditionOrigin::Read);
+        let found = findings(&AnomalySession { runs: &slow, condition: &condition, ceiling_mb_s: None });
         found.into_iter().find(|f| f.claim == "read-below-class")
     };
     assert_eq!(on("USB 5000 Mbit/s UAS"), None);
@@ -143,7 +143,7 @@ fn seed_001s_evo_plus_whose_writing_stops_at_a_queue_of_32_has_a_fake_queue() {
 
 #[test]
 fn seed_001s_pro_flatters_over_64_mib_and_its_successor_does_not() {
-    let over = |mib: u64, mb_s: f64| Sized {
+    let over = |mib: u64, mb_s: f64| SizedTest {
         test: "RND4K Q1T1 write".parse().unwrap(),
         area_bytes: mib << 20,
         mb_s,
@@ -156,7 +156,7 @@ fn seed_001s_pro_flatters_over_64_mib_and_its_successor_does_not() {
     );
     assert!(small_against_large(&[over(64, 2.21), over(1024, 2.13)]).is_empty());
     assert!(small_against_large(&[over(64, 2.32), over(128, 0.58)]).is_empty());
-    let whole = Sized { area_bytes: u64::MAX, ..over(1, 1.0) };
+    let whole = SizedTest { area_bytes: u64::MAX, ..over(1, 1.0) };
     assert!(small_against_large(&[whole]).is_empty(), "one size says nothing, however large");
 }
 
@@ -171,31 +171,36 @@ fn a_speed_that_no_sdr104_bus_carries_is_the_hosts() {
 #[test]
 fn seed_003s_ssd_that_falls_threefold_on_usb_blames_the_hot_controller() {
     // "over 300 MB/s" with a fan, "sometimes 2-3x slower" without.
-    let load = Load { seconds: 180.0, first_mb_s: 310.0, last_mb_s: 125.0, ..Load::default() };
+    let load = UsbLoad { seconds: 180.0, first_mb_s: 310.0, last_mb_s: 125.0, ..UsbLoad::default() };
     let found = hot_host(&load).unwrap();
-    assert!(found.verdict.contains("2.5 × slower") && found.weight == Weight::Hint, "{}", found.verdict);
+    assert!(
+        found.verdict.contains("2.5 × slower") && found.weight == FindingWeight::Hint,
+        "{}",
+        found.verdict
+    );
     assert!((found.confidence - 0.5).abs() < 1e-9);
-    let sure = hot_host(&Load { null_rise: Some(0.4), host_rise_k: Some(25.0), ..load }).unwrap();
+    let sure = hot_host(&UsbLoad { null_rise: Some(0.4), host_rise_k: Some(25.0), ..load }).unwrap();
     assert!(sure.confidence > 0.9);
     // A card at 82 °C explains it by itself; a short load and a steady one say nothing.
-    assert_eq!(hot_host(&Load { card_c: Some(82.0), ..load }), None);
-    assert_eq!(hot_host(&Load { seconds: 10.0, ..load }), None);
-    assert_eq!(hot_host(&Load { last_mb_s: 300.0, ..load }), None);
+    assert_eq!(hot_host(&UsbLoad { card_c: Some(82.0), ..load }), None);
+    assert_eq!(hot_host(&UsbLoad { seconds: 10.0, ..load }), None);
+    assert_eq!(hot_host(&UsbLoad { last_mb_s: 300.0, ..load }), None);
 }
 
 #[test]
 fn a_session_over_usb_is_read_second_by_second_and_one_over_pcie_is_not() {
     let mut falling = runs(&[("SEQ1M Q8T1 read", &[200.0])]);
-    let second = |at: u32| Bucket {
+    let second = |at: u32| SeriesBucket {
         at_s: at,
         bytes: if at < 60 { 310_000_000 } else { 120_000_000 },
-        ..Bucket::default()
+        ..SeriesBucket::default()
     };
     falling[0].results[0].series = (0..120).map(second).collect();
     falling[0].results[0].seconds = 120.0;
     let mut usb = Condition::default();
-    usb.set("bus_mode", "USB 5000 Mbit/s UAS", Origin::Read);
-    let of = |condition: &Condition| findings(&Session { runs: &falling, condition, ceiling_mb_s: None });
+    usb.set("bus_mode", "USB 5000 Mbit/s UAS", ConditionOrigin::Read);
+    let of =
+        |condition: &Condition| findings(&AnomalySession { runs: &falling, condition, ceiling_mb_s: None });
     assert_eq!(claims(&of(&usb)), ["hot-usb-host"]);
     assert!(of(&Condition::default()).is_empty());
 }

@@ -1,8 +1,8 @@
 //! The fit: one extra time from the page on, another from the erase block on, each possibly absent. All pairs are
 //! tried, weighed by BIC with a χ² that no single level can dominate.
 
-use super::Level;
-use super::levels::{Candidates, divides};
+use super::BoundaryLevel;
+use super::levels::{CandidateUnits, divides};
 use crate::bend::eliminate;
 
 /// Beyond four deviations a level counts hardly more: one place on a real card that does not fit must not decide.
@@ -25,7 +25,7 @@ const PARAMETERS: f64 = 2.0;
 
 /// Extra time from a unit on.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Step {
+pub struct UnitStep {
     /// The unit in bytes.
     pub bytes: u64,
     /// Extra time of a read across it, in the unit of the levels.
@@ -34,15 +34,15 @@ pub struct Step {
 
 /// What was chosen for one effect.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Choice {
+pub struct EffectChoice {
     /// The unit and its height; `None` where no effect is the better account.
-    pub step: Option<Step>,
+    pub step: Option<UnitStep>,
     /// Probability of the choice among all that were considered.
     pub confidence: f64,
     /// How much worse the best other choice is, in BIC.
     pub lead: f64,
     /// The most probable unit, also where none was chosen, and its height.
-    pub nearest: Option<Step>,
+    pub nearest: Option<UnitStep>,
     /// Probability that there is no such effect.
     pub none: f64,
     /// Units that are not yet excluded (0 stands for none), most probable first.
@@ -51,28 +51,29 @@ pub struct Choice {
 
 /// The account of all levels.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Fit {
+pub struct LevelFit {
     /// Extra time where no unit is crossed; about 0.
     pub offset: f64,
     /// Effective page.
-    pub page: Choice,
+    pub page: EffectChoice,
     /// Erase block.
-    pub unit: Choice,
+    pub unit: EffectChoice,
     /// How much more the levels scatter around it than their errors say; at least 1.
     pub scatter: f64,
 }
 
-impl Fit {
+impl LevelFit {
     /// What it expects at a level.
     pub fn at(&self, level: u64) -> f64 {
-        let of = |choice: &Choice| choice.step.filter(|s| divides(s.bytes, level)).map_or(0.0, |s| s.height);
+        let of =
+            |choice: &EffectChoice| choice.step.filter(|s| divides(s.bytes, level)).map_or(0.0, |s| s.height);
         self.offset + of(&self.page) + of(&self.unit)
     }
 }
 
 /// One pair of units, or of none, with its best heights.
 #[derive(Debug, Clone, Copy)]
-struct Account {
+struct UnitAccount {
     page: u64,
     unit: u64,
     /// Offset, height at the page, height at the unit.
@@ -81,7 +82,7 @@ struct Account {
 }
 
 /// Finds the best account of the levels. `None` for fewer than four levels.
-pub fn fit(levels: &[Level], candidates: &Candidates) -> Option<Fit> {
+pub fn fit(levels: &[BoundaryLevel], candidates: &CandidateUnits) -> Option<LevelFit> {
     if levels.len() < 4 {
         return None;
     }
@@ -89,14 +90,14 @@ pub fn fit(levels: &[Level], candidates: &Candidates) -> Option<Fit> {
     let scatter = scatter(levels, best(&first)?);
     let all = accounts(levels, candidates, scatter);
     let best = *best(&all)?;
-    let heights = |a: &Account| (a.heights[1], a.heights[2]);
+    let heights = |a: &UnitAccount| (a.heights[1], a.heights[2]);
     let page = choice(&all, best, |a| (a.page, heights(a).0));
     let unit = choice(&all, best, |a| (a.unit, heights(a).1));
-    Some(Fit { offset: best.heights[0], page, unit, scatter })
+    Some(LevelFit { offset: best.heights[0], page, unit, scatter })
 }
 
 /// Standard error of the height of a step at a unit: the levels that cross it against those that do not.
-pub fn height_error(levels: &[Level], unit: u64) -> f64 {
+pub fn height_error(levels: &[BoundaryLevel], unit: u64) -> f64 {
     let weight = |on: bool| {
         let side = levels.iter().filter(|l| divides(unit, l.bytes) == on);
         side.map(|l| l.error.powi(-2)).sum::<f64>()
@@ -106,8 +107,8 @@ pub fn height_error(levels: &[Level], unit: u64) -> f64 {
 
 /// Looks for one more extra time above the levels of erase blocks. The levels' extra times are what a fit of the
 /// lower ones left over. `None` for no levels.
-pub fn fit_segment(left: &[Level], segments: &[u64]) -> Option<Choice> {
-    let none = Account { page: 0, unit: 0, heights: [0.0; 3], bic: left_over(left, 0, 0.0) };
+pub fn fit_segment(left: &[BoundaryLevel], segments: &[u64]) -> Option<EffectChoice> {
+    let none = UnitAccount { page: 0, unit: 0, heights: [0.0; 3], bic: left_over(left, 0, 0.0) };
     let penalty = PARAMETERS * (left.len() as f64).max(2.0).ln();
     let one = |segment: u64| {
         let (weighted, weights) = left
@@ -117,25 +118,26 @@ pub fn fit_segment(left: &[Level], segments: &[u64]) -> Option<Choice> {
             .fold((0.0, 0.0), |(a, b), (c, d)| (a + c, b + d));
         let heights = [0.0, 0.0, weighted / weights];
         let bic = left_over(left, segment, heights[2]) + penalty;
-        (weights > 0.0 && heights[2] > 0.0).then_some(Account { page: 0, unit: segment, heights, bic })
+        (weights > 0.0 && heights[2] > 0.0).then_some(UnitAccount { page: 0, unit: segment, heights, bic })
     };
-    let all: Vec<Account> = std::iter::once(none).chain(segments.iter().filter_map(|s| one(*s))).collect();
+    let all: Vec<UnitAccount> =
+        std::iter::once(none).chain(segments.iter().filter_map(|s| one(*s))).collect();
     let best = *best(&all).filter(|_| !left.is_empty())?;
     Some(choice(&all, best, |a| (a.unit, a.heights[2])))
 }
 
 /// χ² of levels around a single step.
-fn left_over(left: &[Level], segment: u64, height: f64) -> f64 {
-    let off = |l: &Level| (l.extra - at(&[0.0, 0.0, height], 0, segment, l.bytes)) / l.error;
+fn left_over(left: &[BoundaryLevel], segment: u64, height: f64) -> f64 {
+    let off = |l: &BoundaryLevel| (l.extra - at(&[0.0, 0.0, height], 0, segment, l.bytes)) / l.error;
     left.iter().map(|l| weighed(off(l))).sum()
 }
 
-fn best(all: &[Account]) -> Option<&Account> {
+fn best(all: &[UnitAccount]) -> Option<&UnitAccount> {
     all.iter().min_by(|a, b| a.bic.total_cmp(&b.bic))
 }
 
 /// Every pair in which the page divides the unit, with heights that are not negative.
-fn accounts(levels: &[Level], candidates: &Candidates, scatter: f64) -> Vec<Account> {
+fn accounts(levels: &[BoundaryLevel], candidates: &CandidateUnits, scatter: f64) -> Vec<UnitAccount> {
     let none = std::iter::once(0);
     let pages: Vec<u64> = none.clone().chain(candidates.pages.iter().copied()).collect();
     let units: Vec<u64> = none.chain(candidates.units.iter().copied()).collect();
@@ -144,10 +146,10 @@ fn accounts(levels: &[Level], candidates: &Candidates, scatter: f64) -> Vec<Acco
     pairs.filter(|(p, u)| fits(*p, *u)).filter_map(|(p, u)| account(levels, p, u, scatter)).collect()
 }
 
-fn account(levels: &[Level], page: u64, unit: u64, scatter: f64) -> Option<Account> {
+fn account(levels: &[BoundaryLevel], page: u64, unit: u64, scatter: f64) -> Option<UnitAccount> {
     let effects = f64::from(u8::from(page != 0)) + f64::from(u8::from(unit != 0));
     let penalty = effects * PARAMETERS * (levels.len() as f64).ln();
-    let points: Vec<Point> = levels.iter().map(|l| Point::new(l, page, unit, scatter)).collect();
+    let points: Vec<LevelPoint> = levels.iter().map(|l| LevelPoint::new(l, page, unit, scatter)).collect();
     // First the line that the sum of distances likes best, which a few odd levels cannot bend; then the squares of
     // those that lie near it.
     let mut soft = solve(&points, page, unit, |_| 1.0);
@@ -162,21 +164,21 @@ fn account(levels: &[Level], page: u64, unit: u64, scatter: f64) -> Option<Accou
     let cost = |h: &[f64; 3]| points.iter().map(|p| weighed(p.off(h))).sum::<f64>() + penalty;
     let costs = heights.map(|h| (h, cost(&h)));
     let (heights, bic) = costs.min_by(|a, b| a.1.total_cmp(&b.1))?;
-    Some(Account { page, unit, heights, bic })
+    Some(UnitAccount { page, unit, heights, bic })
 }
 
 /// A level as one account sees it: which units it is a multiple of, as 0 or 1.
-struct Point {
+struct LevelPoint {
     page: f64,
     unit: f64,
     extra: f64,
     error: f64,
 }
 
-impl Point {
-    fn new(level: &Level, page: u64, unit: u64, scatter: f64) -> Point {
+impl LevelPoint {
+    fn new(level: &BoundaryLevel, page: u64, unit: u64, scatter: f64) -> LevelPoint {
         let on = |unit: u64| f64::from(u8::from(divides(unit, level.bytes)));
-        Point { page: on(page), unit: on(unit), extra: level.extra, error: level.error * scatter }
+        LevelPoint { page: on(page), unit: on(unit), extra: level.extra, error: level.error * scatter }
     }
 
     /// How many errors it lies above the account.
@@ -187,7 +189,12 @@ impl Point {
 
 /// Least squares for offset and heights, each level with a weight besides its error; `None` where the levels do not
 /// tell them apart.
-fn solve(points: &[Point], page: u64, unit: u64, trust: impl Fn(&Point) -> f64) -> Option<[f64; 3]> {
+fn solve(
+    points: &[LevelPoint],
+    page: u64,
+    unit: u64,
+    trust: impl Fn(&LevelPoint) -> f64,
+) -> Option<[f64; 3]> {
     let mut system = [[0.0; 4]; 3];
     for point in points {
         let weight = trust(point) / (point.error * point.error);
@@ -214,16 +221,17 @@ fn at(heights: &[f64; 3], page: u64, unit: u64, level: u64) -> f64 {
 
 /// How much wider than their errors the levels lie around an account. The middle of the residuals is taken, so that
 /// a few odd levels do not make a card look uncertain as a whole.
-fn scatter(levels: &[Level], account: &Account) -> f64 {
-    let off =
-        |l: &Level| ((l.extra - at(&account.heights, account.page, account.unit, l.bytes)) / l.error).abs();
+fn scatter(levels: &[BoundaryLevel], account: &UnitAccount) -> f64 {
+    let off = |l: &BoundaryLevel| {
+        ((l.extra - at(&account.heights, account.page, account.unit, l.bytes)) / l.error).abs()
+    };
     let mut all: Vec<f64> = levels.iter().map(off).collect();
     // A normal deviate lies within 0.6745 deviations half of the time.
     cardscope_model::statistics::median_in_place(&mut all).map_or(1.0, |m| (m / 0.6745).max(1.0))
 }
 
 /// The probabilities of what the accounts say of one effect, the other left open.
-fn choice(all: &[Account], best: Account, of: impl Fn(&Account) -> (u64, f64)) -> Choice {
+fn choice(all: &[UnitAccount], best: UnitAccount, of: impl Fn(&UnitAccount) -> (u64, f64)) -> EffectChoice {
     // By unit: probability (not yet of sum 1), and its best account.
     let mut weights: Vec<(u64, f64, f64)> = Vec::new();
     for account in all {
@@ -238,10 +246,10 @@ fn choice(all: &[Account], best: Account, of: impl Fn(&Account) -> (u64, f64)) -
     weights.sort_by(|a, b| b.1.total_cmp(&a.1));
     let chosen = weights.first().map_or(0, |w| w.0);
     let least = |bytes: u64| all.iter().filter(|a| of(a).0 == bytes).min_by(|a, b| a.bic.total_cmp(&b.bic));
-    let step = |bytes: u64| least(bytes).map(|a| Step { bytes, height: of(a).1 });
+    let step = |bytes: u64| least(bytes).map(|a| UnitStep { bytes, height: of(a).1 });
     let others = weights.iter().filter(|w| w.0 != chosen).map(|w| w.2).fold(f64::INFINITY, f64::min);
     let own = weights.iter().find(|w| w.0 == chosen).map_or(best.bic, |w| w.2);
-    Choice {
+    EffectChoice {
         step: step(chosen).filter(|s| s.bytes != 0),
         confidence: weights.first().map_or(0.0, |w| w.1 / total),
         lead: others - own,

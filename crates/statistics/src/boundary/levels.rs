@@ -16,16 +16,16 @@ const LARGEST_LEVEL: u64 = 3 * LARGEST_UNIT;
 
 /// What is looked for.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Candidates {
+pub struct CandidateUnits {
     /// Effective pages in bytes.
     pub pages: Vec<u64>,
     /// Erase blocks in bytes.
     pub units: Vec<u64>,
 }
 
-impl Default for Candidates {
+impl Default for CandidateUnits {
     fn default() -> Self {
-        Candidates { pages: page_candidates(), units: unit_candidates() }
+        CandidateUnits { pages: page_candidates(), units: unit_candidates() }
     }
 }
 
@@ -64,7 +64,7 @@ pub fn levels(card_bytes: u64, sector: u64) -> Vec<u64> {
 
 /// Two kinds of times.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Modes {
+pub struct TimeModes {
     /// Times above it belong to the slow kind.
     pub split: f64,
     /// Typical time of the fast kind.
@@ -86,7 +86,7 @@ const MOST_SPREAD: f64 = 0.25;
 
 /// The two kinds of times that there are, split where the variance between them is greatest (Otsu); `None` where
 /// there is one.
-pub fn two_modes(times: &[f64]) -> Option<Modes> {
+pub fn two_modes(times: &[f64]) -> Option<TimeModes> {
     let logs: Vec<f64> = times.iter().filter(|t| **t > 0.0).map(|t| t.ln()).collect();
     let logs = sorted(&logs);
     let n = logs.len() as f64;
@@ -105,7 +105,7 @@ pub fn two_modes(times: &[f64]) -> Option<Modes> {
     let share = low.len() as f64 / n;
     let spread = inner(low).max(inner(high));
     let apart = slow - fast > LEAST_GAP && spread < MOST_SPREAD * (slow - fast);
-    (apart && share.min(1.0 - share) > LEAST_SHARE).then(|| Modes {
+    (apart && share.min(1.0 - share) > LEAST_SHARE).then(|| TimeModes {
         split: ((low[low.len() - 1] + high[0]) / 2.0).exp(),
         fast: fast.exp(),
         slow: slow.exp(),

@@ -5,16 +5,17 @@
 mod fit;
 mod levels;
 
-pub use fit::{Choice, Fit, Step, fit, fit_segment, height_error};
+pub use fit::{EffectChoice, LevelFit, UnitStep, fit, fit_segment, height_error};
 pub use levels::{
-    Candidates, Modes, divides, levels, page_candidates, segment_candidates, two_modes, unit_candidates,
+    CandidateUnits, TimeModes, divides, levels, page_candidates, segment_candidates, two_modes,
+    unit_candidates,
 };
 
 use cardscope_model::statistics::{quantile_of_sorted, sorted};
 
 /// What straddling reads cost at boundaries that are multiples of `bytes` and of no larger unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Level {
+pub struct BoundaryLevel {
     /// The unit.
     pub bytes: u64,
     /// Extra time of a read across it, in any unit of time.

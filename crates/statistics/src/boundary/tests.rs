@@ -1,13 +1,13 @@
 //! The fit on levels of cards that were made up.
 
 use super::*;
-use cardscope_model::random::Random;
+use cardscope_model::random::SeededRandom;
 use proptest::prelude::*;
 
 /// Levels of a card with these units and heights (in µs), each with noise of the given error.
-fn card(page: Step, unit: Step, error: f64, random: &mut Random) -> Vec<Level> {
-    let on = |step: Step, level| if divides(step.bytes, level) { step.height } else { 0.0 };
-    let level = |bytes: u64| Level {
+fn card(page: UnitStep, unit: UnitStep, error: f64, random: &mut SeededRandom) -> Vec<BoundaryLevel> {
+    let on = |step: UnitStep, level| if divides(step.bytes, level) { step.height } else { 0.0 };
+    let level = |bytes: u64| BoundaryLevel {
         bytes,
         extra: on(page, bytes) + on(unit, bytes) + error * random.normal(),
         error,
@@ -15,8 +15,8 @@ fn card(page: Step, unit: Step, error: f64, random: &mut Random) -> Vec<Level> {
     levels(16_012_804_096, 512).into_iter().map(level).collect()
 }
 
-fn step(bytes: u64, height: f64) -> Step {
-    Step { bytes, height }
+fn step(bytes: u64, height: f64) -> UnitStep {
+    UnitStep { bytes, height }
 }
 
 #[test]
@@ -31,8 +31,8 @@ fn the_sizes_that_are_tried_hold_the_units_of_three_bits_a_cell() {
 
 #[test]
 fn page_and_erase_block_of_a_card_of_three_bits_a_cell_are_found() {
-    let levels = card(step(48 << 10, 60.0), step(24 << 20, 90.0), 8.0, &mut Random::from_state(1));
-    let fit = fit(&levels, &Candidates::default()).unwrap();
+    let levels = card(step(48 << 10, 60.0), step(24 << 20, 90.0), 8.0, &mut SeededRandom::from_state(1));
+    let fit = fit(&levels, &CandidateUnits::default()).unwrap();
     assert_eq!(fit.page.step.map(|s| s.bytes), Some(48 << 10));
     assert_eq!(fit.unit.step.map(|s| s.bytes), Some(24 << 20));
     assert!(fit.unit.confidence > 0.99 && fit.unit.lead > 12.0, "{:?}", fit.unit);
@@ -40,11 +40,11 @@ fn page_and_erase_block_of_a_card_of_three_bits_a_cell_are_found() {
 
 #[test]
 fn a_card_without_a_trace_has_none_nineteen_times_of_twenty() {
-    let mut random = Random::from_state(5);
+    let mut random = SeededRandom::from_state(5);
     let nothing = step(0, 0.0);
     let wrong = (0..200).filter(|_| {
-        let fit = fit(&card(nothing, nothing, 10.0, &mut random), &Candidates::default()).unwrap();
-        let claims = |c: &Choice| c.step.is_some() && c.confidence > 0.95;
+        let fit = fit(&card(nothing, nothing, 10.0, &mut random), &CandidateUnits::default()).unwrap();
+        let claims = |c: &EffectChoice| c.step.is_some() && c.confidence > 0.95;
         claims(&fit.page) || claims(&fit.unit)
     });
     let wrong = wrong.count();
@@ -54,35 +54,36 @@ fn a_card_without_a_trace_has_none_nineteen_times_of_twenty() {
 /// Two pages that differ by a single level, which chance puts half way between them.
 #[test]
 fn a_level_half_way_leaves_two_pages_open_and_says_so() {
-    let levels = card(step(12 << 10, 60.0), step(3 << 20, 90.0), 8.0, &mut Random::from_state(246));
+    let levels = card(step(12 << 10, 60.0), step(3 << 20, 90.0), 8.0, &mut SeededRandom::from_state(246));
     let half_way = levels.iter().find(|l| l.bytes == 12 << 10).unwrap().extra;
     assert!((25.0..35.0).contains(&half_way), "{half_way}");
-    let page = fit(&levels, &Candidates::default()).unwrap().page;
+    let page = fit(&levels, &CandidateUnits::default()).unwrap().page;
     assert!(page.confidence < 0.6, "{page:?}");
     assert!([12 << 10, 24 << 10].iter().all(|size| page.open.contains(size)), "{page:?}");
 }
 
 #[test]
 fn one_odd_level_does_not_make_a_unit() {
-    let mut levels = card(step(16 << 10, 60.0), step(4 << 20, 200.0), 8.0, &mut Random::from_state(3));
+    let mut levels = card(step(16 << 10, 60.0), step(4 << 20, 200.0), 8.0, &mut SeededRandom::from_state(3));
     // As one remapped place in a region would do.
     for odd in [10, 22] {
         levels[odd].extra += 1000.0;
     }
-    let fit = fit(&levels, &Candidates::default()).unwrap();
+    let fit = fit(&levels, &CandidateUnits::default()).unwrap();
     assert_eq!((fit.page.step.unwrap().bytes, fit.unit.step.unwrap().bytes), (16 << 10, 4 << 20));
 }
 
 #[test]
 fn a_segment_of_the_map_is_told_from_noise() {
-    let mut random = Random::from_state(8);
+    let mut random = SeededRandom::from_state(8);
     let candidates = segment_candidates(32 << 30);
     let mut left = |segment: u64| {
-        let extra =
-            |x: u64, random: &mut Random| f64::from(divides(segment, x)) * 50.0 + 10.0 * random.normal();
+        let extra = |x: u64, random: &mut SeededRandom| {
+            f64::from(divides(segment, x)) * 50.0 + 10.0 * random.normal()
+        };
         candidates
             .iter()
-            .map(|x| Level { bytes: *x, extra: extra(*x, &mut random), error: 10.0 })
+            .map(|x| BoundaryLevel { bytes: *x, extra: extra(*x, &mut random), error: 10.0 })
             .collect::<Vec<_>>()
     };
     let found = fit_segment(&left(1 << 30), &candidates).unwrap();
@@ -93,7 +94,7 @@ fn a_segment_of_the_map_is_told_from_noise() {
 
 #[test]
 fn places_that_were_never_written_are_told_from_noise_and_from_a_tail() {
-    let mut random = Random::from_state(2);
+    let mut random = SeededRandom::from_state(2);
     let mut times = |fast: usize| {
         (0..200)
             .map(|i| if i < fast { 0.23 } else { 1.64 } * (0.05 * random.normal()).exp())
@@ -109,7 +110,7 @@ fn places_that_were_never_written_are_told_from_noise_and_from_a_tail() {
 
 #[test]
 fn a_mean_without_its_ends_is_not_moved_by_a_stall() {
-    let mut random = Random::from_state(4);
+    let mut random = SeededRandom::from_state(4);
     let mut values: Vec<f64> = (0..2000).map(|_| 10.0 + random.normal()).collect();
     values[..100].fill(5000.0);
     let (mean, deviation) = trimmed(&values).unwrap();
@@ -133,14 +134,14 @@ const THROWN_HALF_WAY: &[(u64, u64, &[u64])] =
 /// Extra time in µs across a page and across an erase block, and the error of each level.
 const HEIGHTS: (f64, f64, f64) = (60.0, 90.0, 8.0);
 
-fn noisy(page: u64, unit: u64, seed: u64) -> Vec<Level> {
-    card(step(page, HEIGHTS.0), step(unit, HEIGHTS.1), HEIGHTS.2, &mut Random::from_state(seed))
+fn noisy(page: u64, unit: u64, seed: u64) -> Vec<BoundaryLevel> {
+    card(step(page, HEIGHTS.0), step(unit, HEIGHTS.1), HEIGHTS.2, &mut SeededRandom::from_state(seed))
 }
 
 /// What is wrong with the units that a fit tells: they must be exact, and where the levels say the double of the page, the
 /// page must be open and its double not sure.
-fn mistake(found: &Fit, page: u64, unit: u64, seed: u64) -> Option<String> {
-    let told = |choice: &Choice| choice.step.map(|s| s.bytes);
+fn mistake(found: &LevelFit, page: u64, unit: u64, seed: u64) -> Option<String> {
+    let told = |choice: &EffectChoice| choice.step.map(|s| s.bytes);
     let hidden = THROWN_HALF_WAY
         .iter()
         .any(|(hidden, thrown, told_with)| (*hidden, *thrown) == (page, seed) && !told_with.contains(&unit));
@@ -164,7 +165,7 @@ fn the_units_of_every_card_are_told_but_for_those_that_chance_hides() {
     let mut wrong = Vec::new();
     for seed in (0..SEEDS).filter(|seed| long || seed % 100 == 0 || named(seed)) {
         for (page, unit) in pairs().filter(|(page, unit)| unit.is_multiple_of(*page)) {
-            let found = fit(&noisy(page, unit, seed), &Candidates::default()).unwrap();
+            let found = fit(&noisy(page, unit, seed), &CandidateUnits::default()).unwrap();
             wrong.extend(mistake(&found, page, unit, seed));
         }
     }
@@ -192,7 +193,7 @@ proptest! {
         for level in &mut levels {
             (level.extra, level.error) = (level.extra * scale, level.error * scale);
         }
-        let fit = fit(&levels, &Candidates::default()).unwrap();
+        let fit = fit(&levels, &CandidateUnits::default()).unwrap();
         prop_assert_eq!(mistake(&fit, page, unit, seed), None);
         prop_assert!(fit.page.step.unwrap().height > 0.0 && fit.scatter >= 1.0);
         let sum = fit.page.confidence;
@@ -204,9 +205,9 @@ proptest! {
         extras in prop::collection::vec(-1e6..1e6f64, 0..32), error in 1e-9..1e6f64,
     ) {
         let places = levels(16 << 30, 512);
-        let levels: Vec<Level> = extras.iter().zip(places)
-            .map(|(extra, bytes)| Level { bytes, extra: *extra, error }).collect();
-        if let Some(fit) = fit(&levels, &Candidates::default()) {
+        let levels: Vec<BoundaryLevel> = extras.iter().zip(places)
+            .map(|(extra, bytes)| BoundaryLevel { bytes, extra: *extra, error }).collect();
+        if let Some(fit) = fit(&levels, &CandidateUnits::default()) {
             for choice in [&fit.page, &fit.unit] {
                 prop_assert!((0.0..=1.0 + 1e-9).contains(&choice.confidence), "{:?}", choice);
                 prop_assert!(choice.step.is_none_or(|s| s.height > 0.0 && s.height.is_finite()));

@@ -23,7 +23,7 @@ const YEAR: f64 = 365.25;
 
 /// How a figure of one card changes over time.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Age {
+pub struct AgeEffect {
     /// Sessions in which it was measured.
     pub sessions: u32,
     /// First to last session, in years.
@@ -43,7 +43,7 @@ pub struct Age {
 
 /// The change of one card over time, from days (any origin, with fractions) and values of a figure; `None` for fewer than
 /// four sessions. Pairs with what is no number are left out.
-pub fn age(points: &[(f64, f64)]) -> Option<Age> {
+pub fn age(points: &[(f64, f64)]) -> Option<AgeEffect> {
     let sessions = sessions(points);
     let (first, last) = (sessions.first()?.0, sessions.last()?.0);
     if sessions.len() < LEAST_SESSIONS {
@@ -61,7 +61,7 @@ pub fn age(points: &[(f64, f64)]) -> Option<Age> {
     let middle = median(&sessions.iter().map(|s| s.1).collect::<Vec<f64>>())?;
     let years = (last - first) / YEAR;
     let p = (2.0 * Normal::standard().sf((score.abs() - 1.0).max(0.0) / deviation)).min(1.0);
-    Some(Age {
+    Some(AgeEffect {
         sessions: sessions.len() as u32,
         years,
         per_year,
@@ -96,11 +96,11 @@ fn middle(points: &[(f64, f64)]) -> Option<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::random::Random;
+    use cardscope_model::random::SeededRandom;
     use proptest::prelude::*;
 
     /// One session of three runs in each of so many months, with a change in a year and 2 % of noise between sessions.
-    fn card(months: usize, change: f64, random: &mut Random) -> Vec<(f64, f64)> {
+    fn card(months: usize, change: f64, random: &mut SeededRandom) -> Vec<(f64, f64)> {
         let month = |i: usize| 30.4 * i as f64;
         let mut session = |i: usize| {
             let level = 80.0 * (1.0 + change * month(i) / YEAR) * (1.0 + 0.02 * random.normal());
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_card_that_loses_a_tenth_in_a_year_is_seen_to() {
-        let found = age(&card(12, -0.10, &mut Random::from_state(1))).unwrap();
+        let found = age(&card(12, -0.10, &mut SeededRandom::from_state(1))).unwrap();
         assert!(found.real && found.sessions == 12, "{found:?}");
         assert!((found.percent_per_year.unwrap() + 10.0).abs() < 4.0, "{found:?}");
         assert!(found.ci95[0] < -8.0 && -8.0 < found.ci95[1] && found.ci95[1] < 0.0, "{found:?}");
@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(age(&[(f64::NAN, 1.0), (1.0, f64::INFINITY), (2.0, 3.0)]), None);
         let standing = age(&[(0.0, 0.0), (50.0, 0.0), (100.0, 0.0), (150.0, 0.0)]).unwrap();
         assert_eq!((standing.real, standing.per_year, standing.percent_per_year), (false, 0.0, None));
-        let mut random = Random::from_state(5);
+        let mut random = SeededRandom::from_state(5);
         let long: Vec<(f64, f64)> = (0..9000).map(|d| (f64::from(d), 50.0 + random.normal())).collect();
         let found = age(&long).unwrap();
         assert!(found.sessions <= 300 && !found.real, "{found:?}");

@@ -7,8 +7,8 @@
 //! when cards get each other's marks at random.
 
 use crate::estimate::estimate;
-use cardscope_model::random::Random;
-use cardscope_model::ranking::Group;
+use cardscope_model::random::SeededRandom;
+use cardscope_model::ranking::ValueGroup;
 use cardscope_model::statistics::mean;
 use std::collections::BTreeMap;
 
@@ -23,9 +23,9 @@ const ROUNDING: f64 = 1e-9;
 
 /// What a division of cards into groups says about a figure of theirs.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Division {
+pub struct DivisionEffect {
     /// The groups, by median, best first.
-    pub groups: Vec<Group>,
+    pub groups: Vec<ValueGroup>,
     /// Share of the spread of places that lies between the groups, 0 to 1, chance taken off; `None` for a single group,
     /// groups of one card each, or cards that are all alike.
     pub explained: Option<f64>,
@@ -34,23 +34,23 @@ pub struct Division {
 }
 
 /// Divides cards, given as group and value, the more the better. Values that are no numbers are left out.
-pub fn groups(values: &[(String, f64)], seed: u64) -> Division {
+pub fn groups(values: &[(String, f64)], seed: u64) -> DivisionEffect {
     let mut by_name: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for (name, value) in values.iter().filter(|(_, value)| value.is_finite()) {
         by_name.entry(name).or_default().push(*value);
     }
-    let mut groups: Vec<Group> = by_name.iter().filter_map(|(name, of)| group(name, of)).collect();
+    let mut groups: Vec<ValueGroup> = by_name.iter().filter_map(|(name, of)| group(name, of)).collect();
     groups.sort_by(|a, b| b.median.total_cmp(&a.median));
     by_name.remove(UNKNOWN);
     let cards: Vec<(usize, f64)> =
         by_name.values().enumerate().flat_map(|(number, of)| of.iter().map(move |v| (number, *v))).collect();
     let share = share(&cards, by_name.len(), seed);
-    Division { groups, explained: share.map(|s| s.0), p: share.map(|s| s.1) }
+    DivisionEffect { groups, explained: share.map(|s| s.0), p: share.map(|s| s.1) }
 }
 
-fn group(name: &str, values: &[f64]) -> Option<Group> {
+fn group(name: &str, values: &[f64]) -> Option<ValueGroup> {
     let found = estimate(values)?;
-    Some(Group {
+    Some(ValueGroup {
         name: name.to_owned(),
         cards: found.n,
         mean: found.mean,
@@ -74,7 +74,7 @@ fn share(cards: &[(usize, f64)], count: usize, seed: u64) -> Option<(f64, f64)> 
     let found = between(&numbers, &off, &mut sums);
     let (n, k) = (cards.len() as f64, count as f64);
     let explained = 1.0 - (1.0 - found / all) * (n - 1.0) / (n - k);
-    let mut random = Random::from_state(seed);
+    let mut random = SeededRandom::from_state(seed);
     let as_much = (0..SHUFFLES).filter(|_| {
         random.shuffle(&mut off);
         between(&numbers, &off, &mut sums) >= found * (1.0 - ROUNDING)

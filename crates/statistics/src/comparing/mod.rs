@@ -11,13 +11,13 @@ mod propagate;
 mod tiers;
 mod two_levels;
 
-pub use age::{Age, age};
+pub use age::{AgeEffect, age};
 pub use cardscope_model::comparison::NOTICED;
-pub use difference::{Difference, LEAST_RUNS, difference};
-pub use division::{Division, UNKNOWN, groups};
+pub use difference::{CardDifference, LEAST_RUNS, difference};
+pub use division::{DivisionEffect, UNKNOWN, groups};
 pub use holm::holm;
-pub use propagate::{Interval, propagate};
-pub use tiers::{Contender, best, tiers};
+pub use propagate::{FigureInterval, propagate};
+pub use tiers::{RankedValue, best, tiers};
 pub use two_levels::two_levels;
 
 /// A difference is real where chance alone makes such a one in fewer than 5 of 100 comparisons.

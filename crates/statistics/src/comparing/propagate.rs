@@ -7,7 +7,7 @@
 
 /// One figure of a card, in any unit, not negative.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Interval {
+pub struct FigureInterval {
     /// What it is taken to be.
     pub mean: f64,
     /// Its 95 % interval.
@@ -16,7 +16,7 @@ pub struct Interval {
 
 /// 95 % interval of `outcome` over these figures, given to it in their order; `None` where the outcome of the means is no
 /// number. An end at which it is none is left out.
-pub fn propagate(figures: &[Interval], outcome: impl Fn(&[f64]) -> f64) -> Option<[f64; 2]> {
+pub fn propagate(figures: &[FigureInterval], outcome: impl Fn(&[f64]) -> f64) -> Option<[f64; 2]> {
     let means: Vec<f64> = figures.iter().map(|figure| figure.mean).collect();
     let middle = Some(outcome(&means)).filter(|value| value.is_finite())?;
     let mut moved = means.clone();
@@ -37,13 +37,13 @@ pub fn propagate(figures: &[Interval], outcome: impl Fn(&[f64]) -> f64) -> Optio
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::usual::{Spread, Usual};
-    use cardscope_model::random::Random;
+    use crate::usual::{KindSpread, UsualSpeed};
+    use cardscope_model::random::SeededRandom;
     use cardscope_model::statistics::mean;
     use proptest::prelude::*;
 
-    fn figure(mean: f64, half: f64) -> Interval {
-        Interval { mean, ci95: [mean - half, mean + half] }
+    fn figure(mean: f64, half: f64) -> FigureInterval {
+        FigureInterval { mean, ci95: [mean - half, mean + half] }
     }
 
     #[test]
@@ -72,13 +72,13 @@ mod tests {
         let score = |f: &[f64]| 40.0 * (f[0] / 10.0).ln() + 20.0 * f[1].min(95.0).ln() - 300.0 / f[2];
         let truth: [f64; 3] = [25.0, 90.0, 12.0];
         for runs in [2, 5, 10] {
-            let mut random = Random::from_state(3);
+            let mut random = SeededRandom::from_state(3);
             let mut holds = || {
                 let figures = truth.map(|speed| {
                     let runs: Vec<f64> = (0..runs).map(|_| speed * (0.04 * random.normal()).exp()).collect();
                     let mean = mean(&runs).unwrap();
-                    let known = Usual::of(&runs, &Spread::even()).unwrap();
-                    Interval { mean, ci95: known.ci95(mean) }
+                    let known = UsualSpeed::of(&runs, &KindSpread::even()).unwrap();
+                    FigureInterval { mean, ci95: known.ci95(mean) }
                 });
                 let [low, high] = propagate(&figures, score).unwrap();
                 low <= score(&truth) && score(&truth) <= high
@@ -94,7 +94,7 @@ mod tests {
             means in prop::collection::vec(1.0..500.0f64, 1..6), faster in 1.0..3.0f64,
         ) {
             let score = |f: &[f64]| f.iter().map(|v| v.ln()).sum::<f64>();
-            let of = |factor: f64| -> Vec<Interval> {
+            let of = |factor: f64| -> Vec<FigureInterval> {
                 let figure = |(i, m): (usize, &f64)| {
                     let mean = if i == 0 { m * factor } else { *m };
                     figure(mean, 0.05 * mean)

@@ -5,7 +5,7 @@
 //! list of seventy cards shares one place. How sure an order is stands beside it, as the chance of each card to be the best
 //! of all.
 
-use crate::usual::Normals;
+use crate::usual::NormalMixture;
 use cardscope_model::ranking::Placement;
 
 /// Cards of a tier at most.
@@ -19,16 +19,16 @@ const PLACES: usize = 600;
 
 /// A card to be placed: the more, the better.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Contender {
+pub struct RankedValue {
     /// What is known of its value, a score or the logarithm of a speed.
-    pub known: Normals,
+    pub known: NormalMixture,
     /// Its expected value, on the same scale.
     pub value: f64,
 }
 
 /// The numbers of the cards, best first, each with its place. `notable` says of the best card of a tier and another one whether they are worth telling apart;
 /// both are numbers of those given.
-pub fn tiers(cards: &[Contender], notable: impl Fn(usize, usize) -> bool) -> Vec<(usize, Placement)> {
+pub fn tiers(cards: &[RankedValue], notable: impl Fn(usize, usize) -> bool) -> Vec<(usize, Placement)> {
     let mut order: Vec<usize> = (0..cards.len()).collect();
     order.sort_by(|a, b| cards[*b].value.total_cmp(&cards[*a].value));
     let best = best(cards);
@@ -48,7 +48,12 @@ pub fn tiers(cards: &[Contender], notable: impl Fn(usize, usize) -> bool) -> Vec
 }
 
 /// Where the tier ends that begins there.
-fn end(order: &[usize], from: usize, cards: &[Contender], notable: &impl Fn(usize, usize) -> bool) -> usize {
+fn end(
+    order: &[usize],
+    from: usize,
+    cards: &[RankedValue],
+    notable: &impl Fn(usize, usize) -> bool,
+) -> usize {
     let rest = &order[from..];
     let alike = rest.iter().skip(1).take_while(|other| !notable(rest[0], **other)).count() + 1;
     if alike <= MOST {
@@ -62,8 +67,8 @@ fn end(order: &[usize], from: usize, cards: &[Contender], notable: &impl Fn(usiz
 
 /// The chance of each card to be the best of all: the integral of its density times the chance that all others lie below,
 /// by the middle of steps that are equally probable.
-pub fn best(cards: &[Contender]) -> Vec<f64> {
-    let reach = |card: &Contender| {
+pub fn best(cards: &[RankedValue]) -> Vec<f64> {
+    let reach = |card: &RankedValue| {
         let (mean, deviation) = (card.known.mean(), card.known.variance().sqrt());
         (mean - 6.0 * deviation, mean + 6.0 * deviation)
     };
@@ -98,11 +103,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn card(value: f64, deviation: f64) -> Contender {
-        Contender { known: Normals::single(value, deviation * deviation), value }
+    fn card(value: f64, deviation: f64) -> RankedValue {
+        RankedValue { known: NormalMixture::single(value, deviation * deviation), value }
     }
 
-    fn placed(cards: &[Contender], notable: f64) -> Vec<(usize, Placement)> {
+    fn placed(cards: &[RankedValue], notable: f64) -> Vec<(usize, Placement)> {
         tiers(cards, |leader, other| cards[leader].value - cards[other].value > notable)
     }
 
@@ -115,7 +120,7 @@ mod tests {
 
     #[test]
     fn of_twenty_cards_that_are_hardly_apart_no_tier_has_more_than_eight_and_the_cut_is_the_widest_gap() {
-        let mut cards: Vec<Contender> = (0..20).map(|i| card(100.0 - 0.1 * f64::from(i), 1.0)).collect();
+        let mut cards: Vec<RankedValue> = (0..20).map(|i| card(100.0 - 0.1 * f64::from(i), 1.0)).collect();
         for later in &mut cards[5..] {
             later.value -= 0.5;
         }
@@ -149,7 +154,7 @@ mod tests {
         fn the_order_is_that_of_the_values_and_chances_add_up_to_one(
             cards in prop::collection::vec((0.0..100.0f64, 0.01..20.0f64), 1..60),
         ) {
-            let cards: Vec<Contender> = cards.iter().map(|(v, d)| card(*v, *d)).collect();
+            let cards: Vec<RankedValue> = cards.iter().map(|(v, d)| card(*v, *d)).collect();
             let found = placed(&cards, 3.0);
             for pair in found.windows(2) {
                 prop_assert!(cards[pair[0].0].value >= cards[pair[1].0].value);

@@ -40,7 +40,7 @@ fn cut(values: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::random::Random;
+    use cardscope_model::random::SeededRandom;
 
     #[test]
     fn a_card_whose_cache_ends_now_and_then_has_two_levels_in_ten_runs() {
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn five_hundred_runs_at_two_levels_are_split_where_ten_would_be() {
-        let mut random = Random::from_state(2);
+        let mut random = SeededRandom::from_state(2);
         let mut run = |i: usize| if i % 5 < 2 { 600.0 } else { 280.0 } * (0.03 * random.normal()).exp();
         let runs: Vec<f64> = (0..500).map(&mut run).collect();
         let found = two_levels(&runs).unwrap();
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn five_hundred_plain_runs_have_one_level() {
         for seed in 0..50 {
-            let mut random = Random::from_state(seed);
+            let mut random = SeededRandom::from_state(seed);
             let runs: Vec<f64> = (0..500).map(|_| 90.0 * (0.1 * random.normal()).exp()).collect();
             assert_eq!(two_levels(&runs), None, "{seed}");
         }

@@ -2,10 +2,12 @@
 //! person does who looks down the column: find where it falls, and by how much more than it wavers.
 
 use super::certainty::{MOST_SURE, NOT_IN_LOG, SURE};
-use crate::boundary::{Candidates, Choice, Level, fit, levels, page_candidates, unit_candidates};
+use crate::boundary::{
+    BoundaryLevel, CandidateUnits, EffectChoice, fit, levels, page_candidates, unit_candidates,
+};
 use crate::robust::MAD_SCALE;
-use cardscope_model::card_map::property::{Evidence, Property};
-use cardscope_model::flashbench::Align;
+use cardscope_model::card_map::property::{Property, PropertyEvidence};
+use cardscope_model::flashbench::AlignRow;
 use cardscope_model::statistics::{median, median_in_place};
 use cardscope_model::units::{BinarySize, three_digits};
 use std::collections::BTreeMap;
@@ -17,7 +19,7 @@ const STEP_OVER_NOISE: f64 = 3.0;
 const FINEST_US: f64 = 1e-3;
 
 /// Page and erase block, as repetitions of one table show them together.
-pub(super) fn units(rows: &[Align]) -> (Property<u64>, Property<u64>) {
+pub(super) fn units(rows: &[AlignRow]) -> (Property<u64>, Property<u64>) {
     let (lines, tables) = lines(rows);
     let noise = wavering(&lines);
     let missing = || Property::not_tested(NOT_IN_LOG);
@@ -26,12 +28,12 @@ pub(super) fn units(rows: &[Align]) -> (Property<u64>, Property<u64>) {
     else {
         return (missing(), missing());
     };
-    let property = |choice: &Choice| property(choice, noise, tables);
+    let property = |choice: &EffectChoice| property(choice, noise, tables);
     (property(&found.page), property(&found.unit))
 }
 
 /// Line by line the median of the repetitions, by boundary, and the number of tables.
-fn lines(rows: &[Align]) -> (BTreeMap<u64, f64>, usize) {
+fn lines(rows: &[AlignRow]) -> (BTreeMap<u64, f64>, usize) {
     let mut all: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
     for row in rows {
         // The fork prints nothing but the time across; what its reads beside it took is the same for all lines.
@@ -54,21 +56,21 @@ fn wavering(lines: &BTreeMap<u64, f64>) -> Option<f64> {
 }
 
 /// The lines that tell of page and erase block.
-fn levels_of(lines: &BTreeMap<u64, f64>, noise: f64) -> Vec<Level> {
+fn levels_of(lines: &BTreeMap<u64, f64>, noise: f64) -> Vec<BoundaryLevel> {
     let largest = levels(u64::MAX, 512).last().copied().unwrap_or(u64::MAX);
-    let level = |(bytes, extra): (&u64, &f64)| Level { bytes: *bytes, extra: *extra, error: noise };
+    let level = |(bytes, extra): (&u64, &f64)| BoundaryLevel { bytes: *bytes, extra: *extra, error: noise };
     lines.iter().filter(|(bytes, _)| **bytes <= largest).map(level).collect()
 }
 
 /// flashbench reads at powers of two only, so three times one can show nowhere.
-fn powers() -> Candidates {
+fn powers() -> CandidateUnits {
     let powers = |all: Vec<u64>| all.into_iter().filter(|bytes| bytes.is_power_of_two()).collect();
-    Candidates { pages: powers(page_candidates()), units: powers(unit_candidates()) }
+    CandidateUnits { pages: powers(page_candidates()), units: powers(unit_candidates()) }
 }
 
-fn property(choice: &Choice, noise: f64, tables: usize) -> Property<u64> {
+fn property(choice: &EffectChoice, noise: f64, tables: usize) -> Property<u64> {
     let sure = choice.confidence.min(MOST_SURE);
-    let evidence = Evidence::by("reads across boundaries of powers of two (flashbench -a)")
+    let evidence = PropertyEvidence::by("reads across boundaries of powers of two (flashbench -a)")
         .number("tables", tables as f64, "")
         .number("scatter of a line", noise, "µs");
     match choice.step {

@@ -6,8 +6,8 @@
 //! by a hundred times.
 
 use super::certainty::{MOST_SURE, NOT_IN_LOG, SURE};
-use cardscope_model::card_map::property::{Evidence, Property};
-use cardscope_model::flashbench::{OpenAu, Tables};
+use cardscope_model::card_map::property::{Property, PropertyEvidence};
+use cardscope_model::flashbench::{FlashbenchTables, OpenAu};
 use cardscope_model::statistics::median;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,10 +25,10 @@ const SHARE: (f64, f64) = (0.03, 0.8);
 const SHARP: f64 = 3.0;
 
 /// A round of so many blocks in turn: the time of a byte by bytes of a write.
-type Round = BTreeMap<u64, f64>;
+type RoundTimes = BTreeMap<u64, f64>;
 
 /// The most blocks that cost no more than few, written in order or out of it.
-pub(super) fn limit(tables: &Tables, random: bool) -> Property<u32> {
+pub(super) fn limit(tables: &FlashbenchTables, random: bool) -> Property<u32> {
     let rounds = rounds(tables, random);
     let counts: Vec<u32> = rounds.keys().copied().collect();
     let (Some(first), Some(most)) = (counts.first(), counts.last()) else {
@@ -58,7 +58,7 @@ pub(super) fn limit(tables: &Tables, random: bool) -> Property<u32> {
 }
 
 /// The rounds of one order, by number of blocks.
-fn rounds(tables: &Tables, random: bool) -> BTreeMap<u32, Round> {
+fn rounds(tables: &FlashbenchTables, random: bool) -> BTreeMap<u32, RoundTimes> {
     let Some(au_bytes) = most_tested(tables, random) else { return BTreeMap::new() };
     let mut all: BTreeMap<u32, BTreeMap<u64, Vec<f64>>> = BTreeMap::new();
     let in_order = |row: &&OpenAu| row.random == random && row.au_bytes == au_bytes;
@@ -72,14 +72,14 @@ fn rounds(tables: &Tables, random: bool) -> BTreeMap<u32, Round> {
             all.entry(count).or_default().entry(block).or_default().push(1.0 / mb_s);
         }
     }
-    let round = |times: BTreeMap<u64, Vec<f64>>| -> Round {
+    let round = |times: BTreeMap<u64, Vec<f64>>| -> RoundTimes {
         times.into_iter().filter_map(|(block, times)| Some((block, median(&times)?))).collect()
     };
     all.into_iter().map(|(count, times)| (count, round(times))).collect()
 }
 
 /// The size of blocks that was tested with most numbers of them.
-fn most_tested(tables: &Tables, random: bool) -> Option<u64> {
+fn most_tested(tables: &FlashbenchTables, random: bool) -> Option<u64> {
     let mut counts: BTreeMap<u64, BTreeSet<u32>> = BTreeMap::new();
     for row in tables.open_au.iter().filter(|row| row.random == random) {
         counts.entry(row.au_bytes).or_default().extend(row.au_count);
@@ -88,7 +88,7 @@ fn most_tested(tables: &Tables, random: bool) -> Option<u64> {
 }
 
 /// The limit with the highest likelihood, and its probability among all: each number of blocks that was tested.
-fn likeliest(rounds: &BTreeMap<u32, Round>) -> (u32, f64) {
+fn likeliest(rounds: &BTreeMap<u32, RoundTimes>) -> (u32, f64) {
     let all: Vec<(u32, f64)> = rounds.keys().map(|limit| (*limit, likelihood(rounds, *limit))).collect();
     let (limit, best) =
         all.iter().copied().fold((0, f64::NEG_INFINITY), |a, b| if b.1 > a.1 { b } else { a });
@@ -97,7 +97,7 @@ fn likeliest(rounds: &BTreeMap<u32, Round>) -> (u32, f64) {
 }
 
 /// Logarithm of the probability of all lines, were this the limit.
-fn likelihood(rounds: &BTreeMap<u32, Round>, limit: u32) -> f64 {
+fn likelihood(rounds: &BTreeMap<u32, RoundTimes>, limit: u32) -> f64 {
     let chance = |slow: bool, share: f64| if slow { share.ln() } else { (1.0 - share).ln() };
     let of = |(count, slow): (u32, Vec<bool>)| -> f64 {
         let share = if count <= limit { SHARE.0 } else { SHARE.1 };
@@ -107,7 +107,7 @@ fn likelihood(rounds: &BTreeMap<u32, Round>, limit: u32) -> f64 {
 }
 
 /// Which lines of each round but the first are slow, were this the limit.
-fn slow_lines(rounds: &BTreeMap<u32, Round>, limit: u32) -> impl Iterator<Item = (u32, Vec<bool>)> {
+fn slow_lines(rounds: &BTreeMap<u32, RoundTimes>, limit: u32) -> impl Iterator<Item = (u32, Vec<bool>)> {
     let mut known = rounds.iter();
     let usual = known.next().map(|(_, first)| first.clone()).unwrap_or_default();
     known.scan((usual, SOFT_FIRST), move |(usual, factor), (count, round)| {
@@ -125,8 +125,8 @@ fn slow_lines(rounds: &BTreeMap<u32, Round>, limit: u32) -> impl Iterator<Item =
 }
 
 /// Whether writes get dearer beyond the limit, and not as much with each number of blocks before it.
-fn is_sharp(rounds: &BTreeMap<u32, Round>, limit: u32) -> bool {
-    let all: Vec<(&u32, &Round)> = rounds.iter().collect();
+fn is_sharp(rounds: &BTreeMap<u32, RoundTimes>, limit: u32) -> bool {
+    let all: Vec<(&u32, &RoundTimes)> = rounds.iter().collect();
     let steps = all.windows(2).filter_map(|pair| Some((*pair[0].0, step(pair[0].1, pair[1].1)?)));
     let (before, beyond): (Vec<_>, Vec<_>) =
         steps.filter(|(from, _)| *from <= limit).partition(|(from, _)| *from < limit);
@@ -135,14 +135,14 @@ fn is_sharp(rounds: &BTreeMap<u32, Round>, limit: u32) -> bool {
 }
 
 /// Logarithm of the factor from one round to the next, by the middle of the sizes of writes.
-fn step(from: &Round, to: &Round) -> Option<f64> {
+fn step(from: &RoundTimes, to: &RoundTimes) -> Option<f64> {
     let factors = to.iter().filter_map(|(block, time)| Some((time / from.get(block)?).ln()));
     median(&factors.collect::<Vec<_>>())
 }
 
 /// How many lines are slow on the two sides of the limit.
-fn evidence(rounds: &BTreeMap<u32, Round>, limit: u32) -> Evidence {
-    let evidence = Evidence::by("writes to several blocks in turn (flashbench -O)");
+fn evidence(rounds: &BTreeMap<u32, RoundTimes>, limit: u32) -> PropertyEvidence {
+    let evidence = PropertyEvidence::by("writes to several blocks in turn (flashbench -O)");
     let near = slow_lines(rounds, limit).filter(|(count, _)| (limit..=limit + 1).contains(count));
     near.fold(evidence, |evidence, (count, slow)| {
         let share = slow.iter().filter(|slow| **slow).count() as f64 / slow.len().max(1) as f64;

@@ -18,9 +18,9 @@ pub use units::unit_ios;
 
 use crate::estimate::t95;
 use cardscope_model::caveat::Caveat;
-use cardscope_model::recipe::Until;
+use cardscope_model::recipe::RepeatUntil;
 use cardscope_model::test_name::TestName;
-use units::{Unit, Units, Usual, end_of_startup};
+use units::{IoUnit, IoUnits, UsualPace, end_of_startup};
 
 /// Growth of the time between two checks (docs/reference/flash.md#stopping-rule).
 const GROWTH: f64 = 1.15;
@@ -32,15 +32,15 @@ const UNSEEN_READ_STALL_S: f64 = 0.020;
 
 /// What to do after a slice.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Decision {
+pub enum StopDecision {
     /// Go on.
     Continue,
     /// The interval is narrow enough.
-    Reached(Known),
+    Reached(KnownMean),
     /// `max_s` is over and the interval is not narrow enough.
     LimitHit {
         /// What is known; `None` where not one unit of work ended.
-        known: Option<Known>,
+        known: Option<KnownMean>,
         /// The doubt to store with the result.
         caveat: Caveat,
     },
@@ -48,21 +48,21 @@ pub enum Decision {
 
 /// The stopping rule of one test.
 #[derive(Debug, Clone)]
-pub struct Precision {
-    until: Until,
+pub struct StopPrecision {
+    until: RepeatUntil,
     unseen_stall_s: f64,
-    units: Units,
+    units: IoUnits,
     elapsed_s: f64,
     next_look_s: f64,
 }
 
-impl Precision {
+impl StopPrecision {
     /// A rule for a test, before its first slice.
-    pub fn new(until: Until, test: TestName) -> Self {
-        Precision {
+    pub fn new(until: RepeatUntil, test: TestName) -> Self {
+        StopPrecision {
             until,
             unseen_stall_s: if test.op.writes() { UNSEEN_WRITE_STALL_S } else { UNSEEN_READ_STALL_S },
-            units: Units::new(unit_ios(test.pattern)),
+            units: IoUnits::new(unit_ios(test.pattern)),
             elapsed_s: 0.0,
             next_look_s: until.min_s.min(until.max_s),
         }
@@ -70,14 +70,14 @@ impl Precision {
 
     /// Takes a slice: `ios` I/Os completed within `seconds` since the last slice. Costs two additions but at the
     /// few times where the rule looks (about 30 in two minutes), and there less than a millisecond.
-    pub fn push(&mut self, seconds: f64, ios: u64) -> Decision {
+    pub fn push(&mut self, seconds: f64, ios: u64) -> StopDecision {
         self.units.push(seconds, ios);
         self.elapsed_s += seconds;
-        if self.elapsed_s < self.next_look_s { Decision::Continue } else { self.look() }
+        if self.elapsed_s < self.next_look_s { StopDecision::Continue } else { self.look() }
     }
 
     /// What is known up to here, e.g. when something else ended the test; `None` where no unit of work ended.
-    pub fn known(&self) -> Option<Known> {
+    pub fn known(&self) -> Option<KnownMean> {
         evaluate(self.units.complete(), self.unseen_stall_s)
     }
 
@@ -88,17 +88,17 @@ impl Precision {
         reached.is_none_or(|r| r > self.until.ci95_percent).then(|| self.not_precise(reached, limit))
     }
 
-    fn look(&mut self) -> Decision {
+    fn look(&mut self) -> StopDecision {
         self.next_look_s = (self.elapsed_s * GROWTH).min(self.until.max_s);
         let known = self.known();
         match known {
-            Some(k) if k.half_width_percent <= self.until.ci95_percent => Decision::Reached(k),
+            Some(k) if k.half_width_percent <= self.until.ci95_percent => StopDecision::Reached(k),
             _ if self.elapsed_s >= self.until.max_s => {
                 let limit = format!("the limit of {} s", self.until.max_s);
                 let caveat = self.not_precise(known.map(|k| k.half_width_percent), &limit);
-                Decision::LimitHit { known, caveat }
+                StopDecision::LimitHit { known, caveat }
             }
-            _ => Decision::Continue,
+            _ => StopDecision::Continue,
         }
     }
 
@@ -124,7 +124,7 @@ const MOST_CORRELATION: f64 = 0.99;
 
 /// What is known about a test's mean speed.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Known {
+pub struct KnownMean {
     /// Half width of the 95 % interval, in percent of the mean.
     pub half_width_percent: f64,
     /// Mean I/Os per second after the start-up.
@@ -142,22 +142,22 @@ pub struct Known {
 }
 
 /// What the units say; `None` if there are none.
-fn evaluate(units: &[Unit], unseen_stall_s: f64) -> Option<Known> {
+fn evaluate(units: &[IoUnit], unseen_stall_s: f64) -> Option<KnownMean> {
     let start = end_of_startup(units);
     let counted = &units[start..];
-    let total = |part: &[Unit]| part.iter().fold((0.0, 0.0), |(s, n), u| (s + u.seconds, n + u.ios));
+    let total = |part: &[IoUnit]| part.iter().fold((0.0, 0.0), |(s, n), u| (s + u.seconds, n + u.ios));
     let (seconds, ios) = total(counted);
     if seconds <= 0.0 {
         return None;
     }
-    let usual = Usual::of(counted);
-    let (stalled, fast): (Vec<Unit>, Vec<Unit>) = counted.iter().partition(|u| usual.is_stall(**u));
+    let usual = UsualPace::of(counted);
+    let (stalled, fast): (Vec<IoUnit>, Vec<IoUnit>) = counted.iter().partition(|u| usual.is_stall(**u));
     let stalls: Vec<f64> = stalled.iter().map(|u| usual.excess(*u)).collect();
     let longest = stalls.iter().copied().fold(0.0, f64::max);
     let seen: f64 = stalls.iter().map(|s| s * s).sum();
     let variance = variance_of_fast(&fast) + seen + longest.max(unseen_stall_s).powi(2);
     let degrees = (counted.len() as f64 - 1.0).max(1.0);
-    Some(Known {
+    Some(KnownMean {
         half_width_percent: 100.0 * t95(degrees) * variance.sqrt() / seconds,
         iops: ios / seconds,
         startup_s: total(&units[..start]).0,
@@ -169,7 +169,7 @@ fn evaluate(units: &[Unit], unseen_stall_s: f64) -> Option<Known> {
 }
 
 /// n·s_f²·(1 + ρ₁)/(1 − ρ₁) of the units that are no stalls.
-fn variance_of_fast(fast: &[Unit]) -> f64 {
+fn variance_of_fast(fast: &[IoUnit]) -> f64 {
     if fast.len() < 2 {
         return 0.0;
     }
@@ -195,15 +195,15 @@ fn lag1(off: &[f64], squares: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn until(ci95_percent: f64, min_s: f64, max_s: f64) -> Until {
-        Until { ci95_percent, min_s, max_s }
+    fn until(ci95_percent: f64, min_s: f64, max_s: f64) -> RepeatUntil {
+        RepeatUntil { ci95_percent, min_s, max_s }
     }
 
-    fn steady(name: &str, until: Until, seconds: f64, ios: u64) -> (Decision, f64) {
-        let mut rule = Precision::new(until, name.parse().unwrap());
+    fn steady(name: &str, until: RepeatUntil, seconds: f64, ios: u64) -> (StopDecision, f64) {
+        let mut rule = StopPrecision::new(until, name.parse().unwrap());
         loop {
             let decision = rule.push(seconds, ios);
-            if decision != Decision::Continue {
+            if decision != StopDecision::Continue {
                 return (decision, rule.elapsed_s);
             }
         }
@@ -214,7 +214,10 @@ mod tests {
         // 1.96 × 0.25 s / 0.05 = 9.8 s for writes, 1.96 × 0.02 s / 0.02 = 1.96 s for reads, plus start-up and the
         // 15 % between two looks.
         let (decision, write_s) = steady("SEQ1M Q1T1 write", until(5.0, 1.0, 120.0), 0.052, 1);
-        assert!(matches!(decision, Decision::Reached(_)) && (9.8..12.0).contains(&write_s), "{write_s} s");
+        assert!(
+            matches!(decision, StopDecision::Reached(_)) && (9.8..12.0).contains(&write_s),
+            "{write_s} s"
+        );
         let (_, read_s) = steady("RND4K Q1T1 read", until(2.0, 1.0, 120.0), 0.008, 16);
         assert!((1.96..2.9).contains(&read_s), "{read_s} s");
     }
@@ -223,7 +226,7 @@ mod tests {
     fn slices_of_any_length_say_the_same_speed() {
         for (seconds, ios) in [(0.000_5, 1), (0.008, 16), (0.04, 80), (0.05, 100)] {
             let (decision, _) = steady("RND4K Q1T1 read", until(2.0, 3.0, 120.0), seconds, ios);
-            let Decision::Reached(known) = decision else { panic!("{decision:?}") };
+            let StopDecision::Reached(known) = decision else { panic!("{decision:?}") };
             assert!((known.iops - 2000.0).abs() < 1e-6, "{known:?}");
             assert_eq!((known.stalls, known.startup_s <= 0.51), (0, true), "{known:?}");
         }
@@ -232,7 +235,7 @@ mod tests {
     #[test]
     fn a_limit_that_comes_first_is_reported_with_what_was_reached() {
         let (decision, elapsed) = steady("SEQ1M Q1T1 write", until(2.0, 1.0, 6.0), 0.05, 1);
-        let Decision::LimitHit { known: Some(known), caveat } = decision else { panic!("{decision:?}") };
+        let StopDecision::LimitHit { known: Some(known), caveat } = decision else { panic!("{decision:?}") };
         assert!((6.0..6.1).contains(&elapsed) && known.half_width_percent > 8.0, "{known:?} after {elapsed}");
         let text = caveat.to_string();
         assert!(text.contains("instead of ±2.0 %: the limit of 6 s came first"), "{text}");
@@ -240,21 +243,23 @@ mod tests {
 
     #[test]
     fn a_card_that_did_not_finish_one_unit_has_no_interval_and_says_so() {
-        let mut rule = Precision::new(until(2.0, 1.0, 5.0), "RND4K Q1T1 write".parse().unwrap());
-        let Decision::LimitHit { known: None, caveat } = rule.push(9.0, 1) else { panic!("one I/O decided") };
+        let mut rule = StopPrecision::new(until(2.0, 1.0, 5.0), "RND4K Q1T1 write".parse().unwrap());
+        let StopDecision::LimitHit { known: None, caveat } = rule.push(9.0, 1) else {
+            panic!("one I/O decided")
+        };
         assert!(caveat.to_string().contains("was not reached"));
         assert!(rule.caveat("Ctrl-C").unwrap().to_string().contains("Ctrl-C came first"));
     }
 
     #[test]
     fn an_early_end_that_was_precise_enough_raises_no_doubt() {
-        let mut rule = Precision::new(until(5.0, 60.0, 120.0), "RND4K Q1T1 read".parse().unwrap());
-        (0..1000).for_each(|_| assert_eq!(rule.push(0.008, 16), Decision::Continue));
+        let mut rule = StopPrecision::new(until(5.0, 60.0, 120.0), "RND4K Q1T1 read".parse().unwrap());
+        (0..1000).for_each(|_| assert_eq!(rule.push(0.008, 16), StopDecision::Continue));
         assert_eq!(rule.caveat("Ctrl-C"), None);
     }
 
-    fn unit(seconds: f64) -> Unit {
-        Unit { seconds, ios: 1.0 }
+    fn unit(seconds: f64) -> IoUnit {
+        IoUnit { seconds, ios: 1.0 }
     }
 
     #[test]
@@ -274,8 +279,9 @@ mod tests {
 
     #[test]
     fn neighbours_that_are_alike_widen_the_interval() {
-        let alternating: Vec<Unit> = (0..400).map(|i| unit(if i % 2 == 0 { 0.045 } else { 0.055 })).collect();
-        let ranges: Vec<Unit> =
+        let alternating: Vec<IoUnit> =
+            (0..400).map(|i| unit(if i % 2 == 0 { 0.045 } else { 0.055 })).collect();
+        let ranges: Vec<IoUnit> =
             (0..400).map(|i| unit(if (i / 10) % 2 == 0 { 0.045 } else { 0.055 })).collect();
         // Ranges of ten: 360 of 399 pairs alike, 39 opposite, hence ρ₁ = 321 / 400 and (1 + ρ₁)/(1 − ρ₁) = 9.13.
         let ratio = variance_of_fast(&ranges) / variance_of_fast(&alternating);

@@ -8,7 +8,7 @@
 
 use crate::robust::median_deviation;
 use cardscope_model::statistics::median;
-use cardscope_model::test_name::{Order, Pattern};
+use cardscope_model::test_name::{AccessPattern, IoOrder};
 use cardscope_model::units::MIB;
 
 /// I/Os in a unit of a random test.
@@ -19,27 +19,27 @@ const RANDOM_IOS: u64 = 16;
 const MOST: usize = 16_384;
 
 /// I/Os in one unit of a test: 1 MiB of a sequential test, 16 I/Os of a random one.
-pub fn unit_ios(pattern: Pattern) -> u64 {
+pub fn unit_ios(pattern: AccessPattern) -> u64 {
     match pattern.order {
-        Order::Sequential => (MIB / pattern.block.max(1)).max(1),
-        Order::Random => RANDOM_IOS,
+        IoOrder::Sequential => (MIB / pattern.block.max(1)).max(1),
+        IoOrder::Random => RANDOM_IOS,
     }
 }
 
 /// Some I/Os and the time they took.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Unit {
+pub(super) struct IoUnit {
     pub(super) seconds: f64,
     pub(super) ios: f64,
 }
 
-impl Unit {
+impl IoUnit {
     /// Seconds an I/O.
     pub(super) fn pace(self) -> f64 {
         self.seconds / self.ios
     }
 
-    fn add(&mut self, other: Unit) {
+    fn add(&mut self, other: IoUnit) {
         self.seconds += other.seconds;
         self.ios += other.ios;
     }
@@ -51,48 +51,48 @@ const STALL_TIMES_MEDIAN: f64 = 2.0;
 const STALL_DEVIATIONS: f64 = 8.0;
 /// The usual pace (seconds an I/O), and where a stall begins.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Usual {
+pub(super) struct UsualPace {
     pace: f64,
     stall_from: f64,
 }
 
-impl Usual {
-    pub(super) fn of(units: &[Unit]) -> Self {
+impl UsualPace {
+    pub(super) fn of(units: &[IoUnit]) -> Self {
         let paces: Vec<f64> = units.iter().map(|u| u.pace()).collect();
         let pace = median(&paces).unwrap_or(0.0);
         let spread = median_deviation(&paces, pace).unwrap_or(0.0);
-        Usual { pace, stall_from: (STALL_TIMES_MEDIAN * pace).max(pace + STALL_DEVIATIONS * spread) }
+        UsualPace { pace, stall_from: (STALL_TIMES_MEDIAN * pace).max(pace + STALL_DEVIATIONS * spread) }
     }
 
     pub(super) fn pace(self) -> f64 {
         self.pace
     }
 
-    pub(super) fn is_stall(self, unit: Unit) -> bool {
+    pub(super) fn is_stall(self, unit: IoUnit) -> bool {
         unit.pace() > self.stall_from
     }
 
     /// Seconds a unit took above the usual.
-    pub(super) fn excess(self, unit: Unit) -> f64 {
+    pub(super) fn excess(self, unit: IoUnit) -> f64 {
         unit.seconds - self.pace * unit.ios
     }
 }
 
 /// The units of a test so far.
 #[derive(Debug, Clone)]
-pub(super) struct Units {
-    complete: Vec<Unit>,
-    open: Unit,
+pub(super) struct IoUnits {
+    complete: Vec<IoUnit>,
+    open: IoUnit,
     ios: f64,
 }
 
-impl Units {
+impl IoUnits {
     pub(super) fn new(ios: u64) -> Self {
-        Units { complete: Vec::new(), open: Unit::default(), ios: ios.max(1) as f64 }
+        IoUnits { complete: Vec::new(), open: IoUnit::default(), ios: ios.max(1) as f64 }
     }
 
     pub(super) fn push(&mut self, seconds: f64, ios: u64) {
-        self.open.add(Unit { seconds, ios: ios as f64 });
+        self.open.add(IoUnit { seconds, ios: ios as f64 });
         if self.open.ios >= self.ios {
             self.complete.push(std::mem::take(&mut self.open));
             if self.complete.len() >= MOST {
@@ -102,7 +102,7 @@ impl Units {
     }
 
     /// The units that are full.
-    pub(super) fn complete(&self) -> &[Unit] {
+    pub(super) fn complete(&self) -> &[IoUnit] {
         &self.complete
     }
 
@@ -125,16 +125,16 @@ const BATCH: usize = 5;
 
 /// Index of the first unit that counts. Never cuts more than half of what follows the first half second, and nothing
 /// where there are too few units.
-pub(super) fn end_of_startup(units: &[Unit]) -> usize {
+pub(super) fn end_of_startup(units: &[IoUnit]) -> usize {
     let first = after_the_first_half_second(units);
     let rest = &units[first..];
-    let usual = Usual::of(rest);
+    let usual = UsualPace::of(rest);
     let slow = rest.iter().take_while(|u| usual.is_stall(**u)).count();
     first + slow + mser(&batch_means(&rest[slow..], usual)) * BATCH
 }
 
 /// A unit that reaches past the half second is kept: on slow cards it is many seconds long.
-fn after_the_first_half_second(units: &[Unit]) -> usize {
+fn after_the_first_half_second(units: &[IoUnit]) -> usize {
     let mut elapsed = 0.0;
     let inside = units
         .iter()
@@ -148,8 +148,8 @@ fn after_the_first_half_second(units: &[Unit]) -> usize {
 
 /// Mean pace of each five units, stalls taken at the usual pace: they belong to the card, and a cut that follows an
 /// early stall would make it look faster than it is.
-fn batch_means(units: &[Unit], usual: Usual) -> Vec<f64> {
-    let pace = |u: &Unit| if usual.is_stall(*u) { usual.pace() } else { u.pace() };
+fn batch_means(units: &[IoUnit], usual: UsualPace) -> Vec<f64> {
+    let pace = |u: &IoUnit| if usual.is_stall(*u) { usual.pace() } else { u.pace() };
     units.chunks_exact(BATCH).map(|batch| batch.iter().map(pace).sum::<f64>() / BATCH as f64).collect()
 }
 
@@ -172,7 +172,7 @@ fn mser(means: &[f64]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::random::Random;
+    use cardscope_model::random::SeededRandom;
 
     #[test]
     fn a_unit_is_a_mebibyte_in_order_or_sixteen_places_at_random() {
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_fast_card_takes_no_more_memory_and_loses_no_io() {
-        let mut units = Units::new(16);
+        let mut units = IoUnits::new(16);
         (0..1_000_000).for_each(|_| units.push(32e-6, 16));
         let (seconds, ios) = units.complete().iter().fold((0.0, 0.0), |(s, n), u| (s + u.seconds, n + u.ios));
         assert!(units.complete().len() < MOST && units.complete.capacity() <= 2 * MOST);
@@ -192,13 +192,13 @@ mod tests {
         );
     }
 
-    fn units(paces: impl Iterator<Item = f64>) -> Vec<Unit> {
-        paces.map(|seconds| Unit { seconds, ios: 1.0 }).collect()
+    fn units(paces: impl Iterator<Item = f64>) -> Vec<IoUnit> {
+        paces.map(|seconds| IoUnit { seconds, ios: 1.0 }).collect()
     }
 
     #[test]
     fn a_card_that_needs_three_seconds_to_settle_loses_about_these() {
-        let mut random = Random::from_state(5);
+        let mut random = SeededRandom::from_state(5);
         let list = units(
             (0..1000).map(|i| 0.02 * (1.0 + 0.02 * random.normal()) + if i < 150 { 0.015 } else { 0.0 }),
         );
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_steady_card_loses_little_more_than_the_half_second() {
-        let mut random = Random::from_state(6);
+        let mut random = SeededRandom::from_state(6);
         let cuts: Vec<usize> = (0..50)
             .map(|_| end_of_startup(&units((0..1000).map(|_| 0.02 * (1.0 + 0.05 * random.normal())))))
             .collect();

@@ -2,8 +2,8 @@
 //! measured most probable (empirical Bayes: Efron, Large-Scale Inference, 2010), by the expectation-maximisation of Dempster,
 //! Laird and Rubin (1977). What was known before counts as so many series more, so that a few teach little.
 
-use super::series::{Hypothesis, Kind, hypotheses, hypotheses_of};
-use super::spreads::{self, APART, Spread, Step};
+use super::series::{HypothesisKind, SeriesHypothesis, hypotheses, hypotheses_of};
+use super::spreads::{self, APART, KindSpread, LevelStep};
 
 /// Rounds: shares then change by less than a hundredth.
 const ROUNDS: usize = 30;
@@ -13,7 +13,7 @@ const LEAST_STEP: f64 = 0.14;
 
 /// Series of which something is known.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Seen {
+pub enum KnownSeries {
     /// Logarithms of the runs in their order.
     Runs(Vec<f64>),
     /// Mean and deviation of the logarithms over so many runs.
@@ -27,12 +27,12 @@ pub enum Seen {
     },
 }
 
-impl Seen {
+impl KnownSeries {
     /// From the mean of runs and the deviation of one, in one unit; `None` for what is no speed.
-    pub fn of_mean(mean: f64, deviation: f64, runs: u32) -> Option<Seen> {
+    pub fn of_mean(mean: f64, deviation: f64, runs: u32) -> Option<KnownSeries> {
         let usable = mean.is_finite() && mean > 0.0 && deviation.is_finite() && deviation >= 0.0;
         let deviation = log_deviation(mean, deviation);
-        usable.then(|| Seen::Summary { mean: mean.ln(), deviation, runs })
+        usable.then(|| KnownSeries::Summary { mean: mean.ln(), deviation, runs })
     }
 }
 
@@ -42,19 +42,19 @@ pub(super) fn log_deviation(mean: f64, deviation: f64) -> f64 {
 }
 
 /// A series as it is asked again and again: its runs, or of a summary the likelihood of each kind, which no round changes.
-enum Asked<'a> {
+enum AskedSeries<'a> {
     Runs(&'a [f64]),
-    Steady(Vec<(Kind, f64)>),
+    Steady(Vec<(HypothesisKind, f64)>),
 }
 
-impl<'a> Asked<'a> {
-    fn new(seen: &'a Seen) -> Asked<'a> {
+impl<'a> AskedSeries<'a> {
+    fn new(seen: &'a KnownSeries) -> AskedSeries<'a> {
         match seen {
-            Seen::Runs(logs) => Asked::Runs(logs),
-            Seen::Summary { mean, deviation, runs } => {
-                let all = hypotheses_of(*mean, Some(*deviation), *runs, &Spread::even());
+            KnownSeries::Runs(logs) => AskedSeries::Runs(logs),
+            KnownSeries::Summary { mean, deviation, runs } => {
+                let all = hypotheses_of(*mean, Some(*deviation), *runs, &KindSpread::even());
                 let most = all.iter().map(|h| h.log).fold(f64::NEG_INFINITY, f64::max);
-                let mut kinds: Vec<(Kind, f64)> = Vec::new();
+                let mut kinds: Vec<(HypothesisKind, f64)> = Vec::new();
                 for found in &all {
                     let likelihood = (found.log - most).exp();
                     // Places between those of the table have its shares.
@@ -63,22 +63,22 @@ impl<'a> Asked<'a> {
                         None => kinds.push((found.kind, likelihood)),
                     }
                 }
-                Asked::Steady(kinds)
+                AskedSeries::Steady(kinds)
             }
         }
     }
 }
 
 /// What these series say of their kind, where what was known before counts as so many series.
-pub fn learn(seen: &[Seen], before: &Spread, strength: f64) -> Spread {
-    let asked: Vec<Asked<'_>> = seen.iter().map(Asked::new).collect();
+pub fn learn(seen: &[KnownSeries], before: &KindSpread, strength: f64) -> KindSpread {
+    let asked: Vec<AskedSeries<'_>> = seen.iter().map(AskedSeries::new).collect();
     let mut known = before.clone();
     for _ in 0..ROUNDS {
-        let mut counted = Counted::new(&known, before, strength);
+        let mut counted = CountedSeries::new(&known, before, strength);
         for series in &asked {
             match series {
-                Asked::Runs(logs) => counted.add(&hypotheses(logs, &known)),
-                Asked::Steady(kinds) => counted.add_steady(kinds),
+                AskedSeries::Runs(logs) => counted.add(&hypotheses(logs, &known)),
+                AskedSeries::Steady(kinds) => counted.add_steady(kinds),
             }
         }
         known = counted.spread(before, seen.len() as f64);
@@ -87,16 +87,16 @@ pub fn learn(seen: &[Seen], before: &Spread, strength: f64) -> Spread {
 }
 
 /// Series by kind, as probable as each is of it.
-struct Counted<'a> {
-    known: &'a Spread,
-    spread: Spread,
+struct CountedSeries<'a> {
+    known: &'a KindSpread,
+    spread: KindSpread,
     steady: f64,
     jumping: f64,
     steps: (f64, f64, f64),
 }
 
-impl<'a> Counted<'a> {
-    fn new(known: &'a Spread, before: &Spread, strength: f64) -> Counted<'a> {
+impl<'a> CountedSeries<'a> {
+    fn new(known: &'a KindSpread, before: &KindSpread, strength: f64) -> CountedSeries<'a> {
         let step = before.step();
         let jumping = strength * before.jumping;
         let mut spread = before.clone();
@@ -105,13 +105,19 @@ impl<'a> Counted<'a> {
         let of_jumps = spread.within.iter_mut().chain(&mut spread.slow).chain(&mut spread.stay);
         of_jumps.for_each(|share| *share *= jumping);
         let squares = step.variance + step.mean * step.mean;
-        Counted { known, spread, steady, jumping, steps: (jumping, jumping * step.mean, jumping * squares) }
+        CountedSeries {
+            known,
+            spread,
+            steady,
+            jumping,
+            steps: (jumping, jumping * step.mean, jumping * squares),
+        }
     }
 
     /// Runs that were all made at one level are counted as steady ones: nothing but the prior could tell them from runs beside
     /// a level that was never seen, and the prior is what is learned here.
-    fn add(&mut self, hypotheses: &[Hypothesis]) {
-        let hypotheses: Vec<&Hypothesis> = hypotheses.iter().filter(|h| !h.unseen).collect();
+    fn add(&mut self, hypotheses: &[SeriesHypothesis]) {
+        let hypotheses: Vec<&SeriesHypothesis> = hypotheses.iter().filter(|h| !h.unseen).collect();
         let most = hypotheses.iter().map(|h| h.log).fold(f64::NEG_INFINITY, f64::max);
         let total: f64 = hypotheses.iter().map(|h| (h.log - most).exp()).sum();
         for hypothesis in hypotheses {
@@ -122,13 +128,13 @@ impl<'a> Counted<'a> {
         }
     }
 
-    fn add_steady(&mut self, kinds: &[(Kind, f64)]) {
+    fn add_steady(&mut self, kinds: &[(HypothesisKind, f64)]) {
         let known = self.known;
-        let weight = |(kind, likelihood): &(Kind, f64)| match *kind {
-            Kind::Steady { deviation, correlation } => {
+        let weight = |(kind, likelihood): &(HypothesisKind, f64)| match *kind {
+            HypothesisKind::Steady { deviation, correlation } => {
                 likelihood * known.deviation[deviation] * known.correlation[correlation]
             }
-            Kind::Jumping { .. } => 0.0,
+            HypothesisKind::Jumping { .. } => 0.0,
         };
         let total: f64 = kinds.iter().map(weight).sum();
         for kind in kinds.iter().filter(|_| total > 0.0) {
@@ -136,14 +142,14 @@ impl<'a> Counted<'a> {
         }
     }
 
-    fn take(&mut self, kind: Kind, weight: f64) {
+    fn take(&mut self, kind: HypothesisKind, weight: f64) {
         match kind {
-            Kind::Steady { deviation, correlation } => {
+            HypothesisKind::Steady { deviation, correlation } => {
                 self.steady += weight;
                 self.spread.deviation[deviation] += weight;
                 self.spread.correlation[correlation] += weight;
             }
-            Kind::Jumping { deviation, slow, stays, step: Step { mean, variance } } => {
+            HypothesisKind::Jumping { deviation, slow, stays, step: LevelStep { mean, variance } } => {
                 self.jumping += weight;
                 self.spread.within[deviation] += weight;
                 self.spread.slow[slow] += weight;
@@ -159,7 +165,7 @@ impl<'a> Counted<'a> {
         }
     }
 
-    fn spread(mut self, before: &Spread, series: f64) -> Spread {
+    fn spread(mut self, before: &KindSpread, series: f64) -> KindSpread {
         normalise(&mut self.spread.deviation);
         normalise(&mut self.spread.correlation);
         normalise(&mut self.spread.within);
@@ -172,7 +178,7 @@ impl<'a> Counted<'a> {
             self.spread.factor = mean.exp();
             self.spread.factor_deviation = (squares / count - (sum / count).powi(2)).max(0.01).sqrt();
         }
-        Spread {
+        KindSpread {
             series: before.series + series,
             jumping: if all > 0.0 { self.jumping / all } else { before.jumping },
             ..self.spread
@@ -212,10 +218,10 @@ pub fn apart(logs: &[f64]) -> [f64; APART.len()] {
 mod tests {
     use super::super::spreads::{CORRELATIONS, DEVIATIONS};
     use super::*;
-    use cardscope_model::random::Random;
+    use cardscope_model::random::SeededRandom;
 
-    fn series(count: usize, runs: usize, sigma: f64, by: f64) -> Vec<Seen> {
-        let mut random = Random::from_state(7);
+    fn series(count: usize, runs: usize, sigma: f64, by: f64) -> Vec<KnownSeries> {
+        let mut random = SeededRandom::from_state(7);
         let mut one = || {
             let mut off = random.normal();
             let next = |_| {
@@ -223,7 +229,7 @@ mod tests {
                 off = by * off + (1.0f64 - by * by).sqrt() * random.normal();
                 4.0 + sigma * now
             };
-            Seen::Runs((0..runs).map(next).collect())
+            KnownSeries::Runs((0..runs).map(next).collect())
         };
         (0..count).map(|_| one()).collect()
     }
@@ -235,7 +241,7 @@ mod tests {
     #[test]
     fn a_hundred_series_teach_how_much_runs_vary_and_correlate() {
         for (sigma, by) in [(0.005, 0.0), (0.06, 0.6)] {
-            let found = learn(&series(100, 10, sigma, by), &Spread::even(), 2.0);
+            let found = learn(&series(100, 10, sigma, by), &KindSpread::even(), 2.0);
             let deviation = usual(&found.deviation, &DEVIATIONS.map(f64::ln)).exp();
             let correlation = usual(&found.correlation, &CORRELATIONS);
             assert!((deviation / sigma).ln().abs() < 0.25, "{deviation} for {sigma}");
@@ -246,18 +252,18 @@ mod tests {
 
     #[test]
     fn cards_whose_caches_end_now_and_then_teach_that_runs_jump_and_how_far() {
-        let mut random = Random::from_state(3);
+        let mut random = SeededRandom::from_state(3);
         let mut one = || {
             let mut run = |_| if random.unit() < 0.6 { 5.6 } else { 6.4 } + 0.02 * random.normal();
-            Seen::Runs((0..10).map(&mut run).collect())
+            KnownSeries::Runs((0..10).map(&mut run).collect())
         };
-        let found = learn(&(0..60).map(|_| one()).collect::<Vec<_>>(), &Spread::even(), 2.0);
+        let found = learn(&(0..60).map(|_| one()).collect::<Vec<_>>(), &KindSpread::even(), 2.0);
         assert!(found.jumping > 0.9 && (found.factor.ln() - 0.8).abs() < 0.05, "{found:?}");
     }
 
     #[test]
     fn a_few_series_change_little_of_what_is_known_from_many_and_none_nothing() {
-        let known = learn(&series(100, 10, 0.005, 0.0), &Spread::even(), 2.0);
+        let known = learn(&series(100, 10, 0.005, 0.0), &KindSpread::even(), 2.0);
         let after = learn(&series(3, 5, 0.2, 0.0), &known, known.series);
         assert!(after.deviation.iter().zip(&known.deviation).all(|(a, b)| (a - b).abs() < 0.04), "{after:?}");
         let none = learn(&[], &known, known.series);
@@ -266,15 +272,15 @@ mod tests {
 
     #[test]
     fn what_is_known_without_its_order_teaches_deviations_too() {
-        let seen = vec![Seen::Summary { mean: 4.0, deviation: 0.02, runs: 5 }; 80];
-        let found = learn(&seen, &Spread::even(), 2.0);
+        let seen = vec![KnownSeries::Summary { mean: 4.0, deviation: 0.02, runs: 5 }; 80];
+        let found = learn(&seen, &KindSpread::even(), 2.0);
         let deviation = usual(&found.deviation, &DEVIATIONS.map(f64::ln)).exp();
         assert!((deviation / 0.022).ln().abs() < 0.3, "{deviation}");
     }
 
     #[test]
     fn cards_that_lie_a_tenth_apart_are_known_to() {
-        let mut random = Random::from_state(1);
+        let mut random = SeededRandom::from_state(1);
         let found = apart(&(0..300).map(|_| 0.1 * random.normal()).collect::<Vec<f64>>());
         assert!(found[1] > 0.8, "{found:?}");
     }

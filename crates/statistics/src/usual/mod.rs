@@ -13,9 +13,9 @@ mod series;
 mod spreads;
 
 use learn::log_deviation;
-pub use learn::{Seen, apart, learn};
-pub use normals::Normals;
-pub use spreads::{Effect, Kind, Of, Spread, Table, Units};
+pub use learn::{KnownSeries, apart, learn};
+pub use normals::NormalMixture;
+pub use spreads::{ConditionEffect, KindSpread, SpreadKind, SpreadSubject, SpreadTable, UnitSpread};
 pub use spreads::{is_express, noticed};
 
 /// The lists whose places the shares of a [`Spread`] belong to.
@@ -23,7 +23,7 @@ pub mod lists {
     pub use super::spreads::{APART, CORRELATIONS, DEVIATIONS, SLOW, STAYS, WITHIN};
 }
 
-use series::{Hypothesis, Kind as Series, hypotheses, hypotheses_of};
+use series::{HypothesisKind as Series, SeriesHypothesis, hypotheses, hypotheses_of};
 
 /// A card that stands still has no logarithm: it is taken for one byte a second, in MB/s.
 const STANDING: f64 = 1e-6;
@@ -33,11 +33,11 @@ const SHOW_LEVELS: u32 = crate::levels::LEAST_RUNS as u32;
 
 /// What is known of a card's usual speed in one test.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Usual {
+pub struct UsualSpeed {
     /// The logarithm of the speed in MB/s.
-    known: Normals,
+    known: NormalMixture,
     /// The same if the card has no other level than those at which runs were made.
-    seen: Normals,
+    seen: NormalMixture,
     /// Geometric mean of the runs.
     middle: f64,
     /// Runs.
@@ -46,53 +46,54 @@ pub struct Usual {
     pub two_levels: f64,
 }
 
-impl Usual {
+impl UsualSpeed {
     /// From runs in MB/s in the order in which they were measured; negative ones and what is no number are left out. `None`
     /// for no runs.
-    pub fn of(mb_s: &[f64], spread: &Spread) -> Option<Usual> {
+    pub fn of(mb_s: &[f64], spread: &KindSpread) -> Option<UsualSpeed> {
         let usable = mb_s.iter().filter(|v| v.is_finite() && **v >= 0.0);
         let logs: Vec<f64> = usable.map(|v| v.max(STANDING).ln()).collect();
-        Usual::of_logs(&logs, spread)
+        UsualSpeed::of_logs(&logs, spread)
     }
 
     /// The same from the logarithms of runs.
-    pub fn of_logs(logs: &[f64], spread: &Spread) -> Option<Usual> {
+    pub fn of_logs(logs: &[f64], spread: &KindSpread) -> Option<UsualSpeed> {
         let middle = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
-        Usual::from(&hypotheses(logs, spread), middle, logs.len() as u32)
+        UsualSpeed::from(&hypotheses(logs, spread), middle, logs.len() as u32)
     }
 
     /// From the mean of runs in MB/s, the deviation of one (`None` for a single run) and their number, where their order is
     /// unknown.
-    pub fn of_mean(mean: f64, deviation: Option<f64>, runs: u32, spread: &Spread) -> Option<Usual> {
+    pub fn of_mean(mean: f64, deviation: Option<f64>, runs: u32, spread: &KindSpread) -> Option<UsualSpeed> {
         if !(mean.is_finite() && mean >= 0.0) {
             return None;
         }
         let mean = mean.max(STANDING);
         let deviation = deviation.filter(|d| d.is_finite() && *d >= 0.0 && runs > 1);
         let of_log = deviation.map(|d| log_deviation(mean, d));
-        Usual::from(&hypotheses_of(mean.ln(), of_log, runs, spread), mean, runs.max(1))
+        UsualSpeed::from(&hypotheses_of(mean.ln(), of_log, runs, spread), mean, runs.max(1))
     }
 
-    fn from(found: &[Hypothesis], middle: f64, runs: u32) -> Option<Usual> {
+    fn from(found: &[SeriesHypothesis], middle: f64, runs: u32) -> Option<UsualSpeed> {
         // A level that so many runs did not show is no state of the card under these conditions.
-        let shown = |h: &&Hypothesis| runs < SHOW_LEVELS || !h.unseen;
-        let found: Vec<Hypothesis> = found.iter().filter(shown).copied().collect();
-        let known = Normals::of(found.iter().map(|h| (h.log, h.mean, h.variance)))?;
-        let seen = Normals::of(found.iter().filter(|h| !h.unseen).map(|h| (h.log, h.mean, h.variance)))?;
+        let shown = |h: &&SeriesHypothesis| runs < SHOW_LEVELS || !h.unseen;
+        let found: Vec<SeriesHypothesis> = found.iter().filter(shown).copied().collect();
+        let known = NormalMixture::of(found.iter().map(|h| (h.log, h.mean, h.variance)))?;
+        let seen =
+            NormalMixture::of(found.iter().filter(|h| !h.unseen).map(|h| (h.log, h.mean, h.variance)))?;
         let most = found.iter().map(|h| h.log).fold(f64::NEG_INFINITY, f64::max);
-        let weight = |h: &Hypothesis| (h.log - most).exp();
+        let weight = |h: &SeriesHypothesis| (h.log - most).exp();
         let both: f64 = found.iter().filter(|h| h.kind.jumps() && !h.unseen).map(weight).sum();
         let two_levels = both / found.iter().map(weight).sum::<f64>();
-        Some(Usual { known, seen, middle, runs, two_levels })
+        Some(UsualSpeed { known, seen, middle, runs, two_levels })
     }
 
     /// The distribution of the logarithm of the usual speed in MB/s.
-    pub fn log(&self) -> &Normals {
+    pub fn log(&self) -> &NormalMixture {
         &self.known
     }
 
     /// The same if the card has no other level than those at which runs were made: what a test of chance supposes.
-    pub fn seen(&self) -> &Normals {
+    pub fn seen(&self) -> &NormalMixture {
         &self.seen
     }
 
@@ -110,9 +111,9 @@ impl Usual {
 }
 
 /// 95 % interval in MB/s in which one further run lies, from the logarithms of those before it; `None` for none.
-pub fn next95(logs: &[f64], spread: &Spread) -> Option<[f64; 2]> {
+pub fn next95(logs: &[f64], spread: &KindSpread) -> Option<[f64; 2]> {
     let found = hypotheses(logs, spread);
-    let next = Normals::of(found.iter().map(|h| (h.log, h.mean, h.variance + h.kind.variance())))?;
+    let next = NormalMixture::of(found.iter().map(|h| (h.log, h.mean, h.variance + h.kind.variance())))?;
     Some(next.middle95().map(f64::exp))
 }
 

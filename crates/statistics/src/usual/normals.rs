@@ -16,7 +16,7 @@ const HALVINGS: usize = 44;
 
 /// One normal distribution and its weight.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Part {
+pub(super) struct NormalPart {
     /// Weight; all of a sum's together are 1.
     pub(super) weight: f64,
     /// Mean.
@@ -27,20 +27,20 @@ pub(super) struct Part {
 
 /// The sum.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Normals {
-    parts: Vec<Part>,
+pub struct NormalMixture {
+    parts: Vec<NormalPart>,
 }
 
-impl Normals {
+impl NormalMixture {
     /// The sum of parts that are given with the logarithm of any multiple of their weight; `None` for no usable one. Parts
     /// that are alike are joined.
-    pub(super) fn of(parts: impl Iterator<Item = (f64, f64, f64)> + Clone) -> Option<Normals> {
+    pub(super) fn of(parts: impl Iterator<Item = (f64, f64, f64)> + Clone) -> Option<NormalMixture> {
         let usable = |(log, mean, variance): &(f64, f64, f64)| {
             log.is_finite() && mean.is_finite() && variance.is_finite() && *variance > 0.0
         };
         let heaviest = parts.clone().filter(usable).map(|part| part.0).fold(f64::NEG_INFINITY, f64::max);
         let least = heaviest + LEAST_WEIGHT.ln();
-        let mut joined: BTreeMap<(i64, i64), Sums> = BTreeMap::new();
+        let mut joined: BTreeMap<(i64, i64), PartSums> = BTreeMap::new();
         for (log, mean, variance) in parts.filter(usable).filter(|part| part.0 >= least) {
             let size = (0.5 * variance.ln() / ALIKE).round();
             let place = (mean / (ALIKE * (size * ALIKE).exp())).floor();
@@ -51,13 +51,13 @@ impl Normals {
             );
         }
         let total: f64 = joined.values().map(|sums| sums.weight).sum();
-        let parts: Vec<Part> = joined.values().map(|sums| sums.part(total)).collect();
-        (!parts.is_empty()).then_some(Normals { parts })
+        let parts: Vec<NormalPart> = joined.values().map(|sums| sums.part(total)).collect();
+        (!parts.is_empty()).then_some(NormalMixture { parts })
     }
 
     /// One normal distribution.
-    pub fn single(mean: f64, variance: f64) -> Normals {
-        Normals { parts: vec![Part { weight: 1.0, mean, variance }] }
+    pub fn single(mean: f64, variance: f64) -> NormalMixture {
+        NormalMixture { parts: vec![NormalPart { weight: 1.0, mean, variance }] }
     }
 
     /// Mean.
@@ -73,7 +73,7 @@ impl Normals {
 
     /// Probability of a value below this one.
     pub fn below(&self, value: f64) -> f64 {
-        let of = |part: &Part| 0.5 * erfc((part.mean - value) / (2.0 * part.variance).sqrt());
+        let of = |part: &NormalPart| 0.5 * erfc((part.mean - value) / (2.0 * part.variance).sqrt());
         self.parts.iter().map(|part| part.weight * of(part)).sum::<f64>().clamp(0.0, 1.0)
     }
 
@@ -84,7 +84,7 @@ impl Normals {
 
     /// The value below which this share lies.
     pub fn quantile(&self, share: f64) -> f64 {
-        let reach = |part: &Part| 9.0 * part.variance.sqrt();
+        let reach = |part: &NormalPart| 9.0 * part.variance.sqrt();
         let mut low = self.parts.iter().map(|p| p.mean - reach(p)).fold(f64::INFINITY, f64::min);
         let mut high = self.parts.iter().map(|p| p.mean + reach(p)).fold(f64::NEG_INFINITY, f64::max);
         for _ in 0..HALVINGS {
@@ -100,27 +100,29 @@ impl Normals {
     }
 
     /// Of the value with the other sign.
-    pub(super) fn negative(&self) -> Normals {
-        Normals { parts: self.parts.iter().map(|p| Part { mean: -p.mean, ..*p }).collect() }
+    pub(super) fn negative(&self) -> NormalMixture {
+        NormalMixture { parts: self.parts.iter().map(|p| NormalPart { mean: -p.mean, ..*p }).collect() }
     }
 
     /// Of the difference of a value of this and an independent one of the other.
-    pub fn minus(&self, other: &Normals) -> Normals {
+    pub fn minus(&self, other: &NormalMixture) -> NormalMixture {
         let pairs = self.parts.iter().flat_map(|a| other.parts.iter().map(move |b| (a, b)));
         let parts =
             pairs.map(|(a, b)| ((a.weight * b.weight).ln(), a.mean - b.mean, a.variance + b.variance));
         // Finite parts make finite ones.
-        Normals::of(parts).unwrap_or_else(|| self.clone())
+        NormalMixture::of(parts).unwrap_or_else(|| self.clone())
     }
 
     /// Of the sum with an independent normal error of this variance.
     #[must_use]
-    pub fn widened(&self, variance: f64) -> Normals {
-        Normals { parts: self.parts.iter().map(|p| Part { variance: p.variance + variance, ..*p }).collect() }
+    pub fn widened(&self, variance: f64) -> NormalMixture {
+        NormalMixture {
+            parts: self.parts.iter().map(|p| NormalPart { variance: p.variance + variance, ..*p }).collect(),
+        }
     }
 
     /// What is known once it counts that values are spread around 0 by one of these deviations, with these weights.
-    pub(crate) fn drawn_to(&self, known: impl Iterator<Item = (f64, f64)> + Clone) -> Normals {
+    pub(crate) fn drawn_to(&self, known: impl Iterator<Item = (f64, f64)> + Clone) -> NormalMixture {
         let parts = self.parts.iter().flat_map(|part| {
             known.clone().map(move |(share, deviation)| {
                 let (own, prior) = (part.variance, deviation * deviation);
@@ -129,23 +131,23 @@ impl Normals {
                 (log, part.mean * prior / both, own * prior / both)
             })
         });
-        Normals::of(parts).unwrap_or_else(|| self.clone())
+        NormalMixture::of(parts).unwrap_or_else(|| self.clone())
     }
 }
 
 /// Weight and moments of parts that are joined.
 #[derive(Debug, Clone, Copy, Default)]
-struct Sums {
+struct PartSums {
     weight: f64,
     first: f64,
     second: f64,
 }
 
-impl Sums {
+impl PartSums {
     fn add(&mut self, weight: f64, mean: f64, variance: f64) {
         // By the first mean, or the difference of squares of far-off means would lose its digits.
         if self.weight == 0.0 {
-            *self = Sums { weight, first: mean, second: variance };
+            *self = PartSums { weight, first: mean, second: variance };
             return;
         }
         let total = self.weight + weight;
@@ -156,8 +158,8 @@ impl Sums {
         self.weight = total;
     }
 
-    fn part(&self, total: f64) -> Part {
-        Part { weight: self.weight / total, mean: self.first, variance: self.second }
+    fn part(&self, total: f64) -> NormalPart {
+        NormalPart { weight: self.weight / total, mean: self.first, variance: self.second }
     }
 }
 
@@ -168,7 +170,7 @@ mod tests {
 
     #[test]
     fn one_normal_distribution_has_the_quantiles_of_the_text_book() {
-        let one = Normals::single(2.0, 9.0);
+        let one = NormalMixture::single(2.0, 9.0);
         let [low, high] = one.middle95();
         assert!(
             (low - (2.0 - 1.959_964 * 3.0)).abs() < 1e-5 && (high - (2.0 + 1.959_964 * 3.0)).abs() < 1e-5
@@ -178,22 +180,22 @@ mod tests {
 
     #[test]
     fn a_difference_has_both_errors_and_widening_adds_one() {
-        let one = Normals::single(1.0, 3.0).minus(&Normals::single(4.0, 1.0)).widened(12.0);
+        let one = NormalMixture::single(1.0, 3.0).minus(&NormalMixture::single(4.0, 1.0)).widened(12.0);
         assert!((one.mean() + 3.0).abs() < 1e-12 && (one.variance() - 16.0).abs() < 1e-12);
     }
 
     #[test]
     fn what_is_vaguely_known_is_drawn_to_what_is_usual_and_what_is_well_known_is_not() {
         let usual = || [(0.5, 0.05), (0.5, 1.0)].into_iter();
-        let vague = Normals::single(0.1, 0.01).drawn_to(usual());
-        let sure = Normals::single(0.1, 1e-6).drawn_to(usual());
+        let vague = NormalMixture::single(0.1, 0.01).drawn_to(usual());
+        let sure = NormalMixture::single(0.1, 1e-6).drawn_to(usual());
         assert!(vague.mean() > 0.0 && vague.mean() < 0.09, "{vague:?}");
         assert!((sure.mean() - 0.1).abs() < 0.001, "{sure:?}");
     }
 
     #[test]
     fn no_usable_part_is_no_distribution() {
-        assert_eq!(Normals::of([(f64::NAN, 0.0, 1.0), (0.0, 0.0, 0.0)].into_iter()), None);
+        assert_eq!(NormalMixture::of([(f64::NAN, 0.0, 1.0), (0.0, 0.0, 0.0)].into_iter()), None);
     }
 
     proptest! {
@@ -201,7 +203,7 @@ mod tests {
         fn joining_parts_keeps_mean_and_variance(
             parts in prop::collection::vec((-5.0..0.0f64, -3.0..3.0f64, 1e-4..2.0f64), 1..60),
         ) {
-            let found = Normals::of(parts.iter().copied()).unwrap();
+            let found = NormalMixture::of(parts.iter().copied()).unwrap();
             let total: f64 = parts.iter().map(|p| p.0.exp()).sum();
             let mean = parts.iter().map(|p| p.0.exp() * p.1).sum::<f64>() / total;
             let variance =

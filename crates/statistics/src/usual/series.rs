@@ -6,15 +6,15 @@
 //! which runs that were all made at one level know little. For each σ and ρ, or σ, q and κ, the usual speed has a normal
 //! distribution in closed form (generalised least squares, with nothing known of it before), and the runs a likelihood.
 
-use super::spreads::{CORRELATIONS, DEVIATIONS, SLOW, STAYS, Spread, Step, WITHIN};
+use super::spreads::{CORRELATIONS, DEVIATIONS, KindSpread, LevelStep, SLOW, STAYS, WITHIN};
 
 /// A table's deviations lie a factor apart; likelihoods are taken at so many places in between.
 const FINER: usize = 3;
 
 /// One kind of series and what it makes of the runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Hypothesis {
-    pub(super) kind: Kind,
+pub(super) struct SeriesHypothesis {
+    pub(super) kind: HypothesisKind,
     /// Logarithm of its prior weight times the likelihood of the runs.
     pub(super) log: f64,
     /// Mean of the logarithm of the usual speed.
@@ -27,7 +27,7 @@ pub(super) struct Hypothesis {
 
 /// By its places in the table's lists.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum HypothesisKind {
     Steady {
         deviation: usize,
         correlation: usize,
@@ -37,16 +37,16 @@ pub(super) enum Kind {
         deviation: usize,
         slow: usize,
         stays: [f64; STAYS.len()],
-        step: Step,
+        step: LevelStep,
     },
 }
 
 /// All kinds of series for runs given as logarithms of speeds, in the order of measuring; none for no runs.
-pub(super) fn hypotheses(logs: &[f64], spread: &Spread) -> Vec<Hypothesis> {
+pub(super) fn hypotheses(logs: &[f64], spread: &KindSpread) -> Vec<SeriesHypothesis> {
     if logs.is_empty() {
         return Vec::new();
     }
-    let mut found = steady(&Sums::new(logs), spread);
+    let mut found = steady(&ProcessSums::new(logs), spread);
     if spread.jumping > 0.0 {
         found.extend(jumping(logs, spread));
     }
@@ -59,38 +59,38 @@ pub(super) fn hypotheses_of(
     mean: f64,
     deviation: Option<f64>,
     runs: u32,
-    spread: &Spread,
-) -> Vec<Hypothesis> {
-    steady(&Sums::unordered(mean, deviation, runs), spread)
+    spread: &KindSpread,
+) -> Vec<SeriesHypothesis> {
+    steady(&ProcessSums::unordered(mean, deviation, runs), spread)
 }
 
 /// What an autoregressive process needs of its runs, all about their mean.
-struct Sums {
+struct ProcessSums {
     runs: f64,
     mean: f64,
     /// Of all squares.
     squares: f64,
     /// Of the squares and the values at both ends, and of products of neighbours; `None` where the order is unknown.
-    order: Option<Order>,
+    order: Option<RunOrder>,
 }
 
-struct Order {
+struct RunOrder {
     end_squares: f64,
     ends: f64,
     neighbours: f64,
 }
 
-impl Sums {
-    fn new(logs: &[f64]) -> Sums {
+impl ProcessSums {
+    fn new(logs: &[f64]) -> ProcessSums {
         let runs = logs.len() as f64;
         let mean = logs.iter().sum::<f64>() / runs;
         let off: Vec<f64> = logs.iter().map(|log| log - mean).collect();
         let (first, last) = (off[0], off[off.len() - 1]);
-        Sums {
+        ProcessSums {
             runs,
             mean,
             squares: off.iter().map(|o| o * o).sum(),
-            order: Some(Order {
+            order: Some(RunOrder {
                 end_squares: first * first + last * last,
                 ends: first + last,
                 neighbours: off.windows(2).map(|pair| pair[0] * pair[1]).sum(),
@@ -98,10 +98,10 @@ impl Sums {
         }
     }
 
-    fn unordered(mean: f64, deviation: Option<f64>, runs: u32) -> Sums {
+    fn unordered(mean: f64, deviation: Option<f64>, runs: u32) -> ProcessSums {
         let runs = f64::from(runs.max(1));
         let squares = deviation.map_or(0.0, |d| d * d * (runs - 1.0));
-        Sums { runs, mean, squares, order: None }
+        ProcessSums { runs, mean, squares, order: None }
     }
 
     /// For a correlation: the logarithm of the likelihood but for σ, the squares that σ is held against, the mean, and how
@@ -154,7 +154,7 @@ fn independent(n: f64, correlation: f64) -> f64 {
     n / (1.0 + (n - 1.0) * alike(n, correlation))
 }
 
-fn steady(sums: &Sums, spread: &Spread) -> Vec<Hypothesis> {
+fn steady(sums: &ProcessSums, spread: &KindSpread) -> Vec<SeriesHypothesis> {
     let mut found = Vec::with_capacity(CORRELATIONS.len() * DEVIATIONS.len() * FINER);
     for (correlation, by) in CORRELATIONS.into_iter().enumerate() {
         let share = (1.0 - spread.jumping) * spread.correlation[correlation];
@@ -162,8 +162,8 @@ fn steady(sums: &Sums, spread: &Spread) -> Vec<Hypothesis> {
         for (deviation, sigma) in deviations(DEVIATIONS.len()) {
             let prior = share * spread.deviation[deviation] / FINER as f64;
             let likelihood = log - (sums.runs - 1.0) * sigma.ln() - 0.5 * squares / (sigma * sigma);
-            found.push(Hypothesis {
-                kind: Kind::Steady { deviation, correlation },
+            found.push(SeriesHypothesis {
+                kind: HypothesisKind::Steady { deviation, correlation },
                 log: prior.ln() + likelihood,
                 mean,
                 variance: sigma * sigma / worth,
@@ -182,7 +182,7 @@ fn deviations(first: usize) -> impl Iterator<Item = (usize, f64)> {
     })
 }
 
-fn jumping(logs: &[f64], spread: &Spread) -> Vec<Hypothesis> {
+fn jumping(logs: &[f64], spread: &KindSpread) -> Vec<SeriesHypothesis> {
     let n = logs.len() as f64;
     let mean = logs.iter().sum::<f64>() / n;
     let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
@@ -200,8 +200,8 @@ fn jumping(logs: &[f64], spread: &Spread) -> Vec<Hypothesis> {
                 let more = 1.0 - q - way.fast;
                 let stays = STAYS.map(|stay| way.probability(q, stay));
                 let path: f64 = stays.iter().zip(spread.stay).map(|(path, share)| path * share).sum();
-                found.push(Hypothesis {
-                    kind: Kind::Jumping { deviation, slow, stays, step },
+                found.push(SeriesHypothesis {
+                    kind: HypothesisKind::Jumping { deviation, slow, stays, step },
                     log: likelihood + prior + (spread.jumping * spread.slow[slow] * path).ln(),
                     mean: mean + more * step.mean,
                     variance: sigma * sigma / n + more * more * step.variance,
@@ -214,7 +214,7 @@ fn jumping(logs: &[f64], spread: &Spread) -> Vec<Hypothesis> {
 }
 
 /// Which runs were fast.
-struct Way {
+struct LevelPath {
     /// Share of runs at the upper level.
     fast: f64,
     /// Of the squares of the levels about their mean, and of their products with the runs.
@@ -226,17 +226,17 @@ struct Way {
 }
 
 /// All slow, all fast, or cut where the runs lie furthest apart.
-fn ways(logs: &[f64]) -> Vec<Way> {
+fn ways(logs: &[f64]) -> Vec<LevelPath> {
     let mut sorted = logs.to_vec();
     sorted.sort_by(f64::total_cmp);
     let widest = sorted.windows(2).max_by(|a, b| (a[1] - a[0]).total_cmp(&(b[1] - b[0])));
     let cut = widest.filter(|pair| pair[1] > pair[0]).map(|pair| f64::midpoint(pair[0], pair[1]));
     let cuts = [Some(f64::INFINITY), Some(f64::NEG_INFINITY), cut];
-    cuts.into_iter().flatten().map(|cut| Way::new(logs, cut)).collect()
+    cuts.into_iter().flatten().map(|cut| LevelPath::new(logs, cut)).collect()
 }
 
-impl Way {
-    fn new(logs: &[f64], cut: f64) -> Way {
+impl LevelPath {
+    fn new(logs: &[f64], cut: f64) -> LevelPath {
         let fast = |log: &f64| *log > cut;
         let n = logs.len() as f64;
         let share = logs.iter().filter(|log| fast(log)).count() as f64 / n;
@@ -246,7 +246,7 @@ impl Way {
         for pair in logs.windows(2) {
             steps[2 * usize::from(fast(&pair[0])) + usize::from(fast(&pair[1]))] += 1.0;
         }
-        Way {
+        LevelPath {
             fast: share,
             levels: n * share * (1.0 - share),
             together: of_fast,
@@ -268,13 +268,13 @@ impl Way {
 
     /// Logarithm of the likelihood of runs that deviate by so much from these levels, and what they say of the factor
     /// between them.
-    fn level(&self, n: f64, squares: f64, sigma: f64, known: Step) -> (f64, Step) {
+    fn level(&self, n: f64, squares: f64, sigma: f64, known: LevelStep) -> (f64, LevelStep) {
         let noise = sigma * sigma;
         let precision = self.levels / noise + 1.0 / known.variance;
         let step = (self.together / noise + known.mean / known.variance) / precision;
         let fit = squares / noise + known.mean.powi(2) / known.variance - step * step * precision;
         let likelihood =
             -(n - 1.0) * sigma.ln() - 0.5 * n.ln() - 0.5 * (known.variance * precision).ln() - 0.5 * fit;
-        (likelihood, Step { mean: step, variance: 1.0 / precision })
+        (likelihood, LevelStep { mean: step, variance: 1.0 / precision })
     }
 }

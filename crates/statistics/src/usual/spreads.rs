@@ -7,7 +7,7 @@
 use cardscope_model::card::CardFacts;
 use cardscope_model::comparison::NOTICED;
 use cardscope_model::setting::Setting;
-use cardscope_model::test_name::{Op, Order, TestName};
+use cardscope_model::test_name::{IoOrder, TestName, TestOp};
 use cardscope_sd::mark::Mark;
 use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
@@ -45,52 +45,55 @@ pub const APART: [f64; 5] = [0.03, 0.1, 0.3, 1.0, 3.0];
 
 /// What kind of test on what kind of card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Kind {
+pub struct SpreadKind {
     /// Over PCIe: SD Express, and SSDs.
     pub express: bool,
     /// What is tested.
-    pub of: Of,
+    pub of: SpreadSubject,
 }
 
 /// What is tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Of {
+pub enum SpreadSubject {
     /// One pattern.
-    Test(Order, Op),
+    Test(IoOrder, TestOp),
     /// The geometric mean of a run over all its tests.
     AllTests,
 }
 
-impl Kind {
+impl SpreadKind {
     /// Of a card that was measured under a setting.
-    pub fn new(facts: &CardFacts, setting: Option<&Setting>, test: TestName) -> Kind {
-        Kind { express: is_express(facts, setting), of: Of::Test(test.pattern.order, test.op) }
+    pub fn new(facts: &CardFacts, setting: Option<&Setting>, test: TestName) -> SpreadKind {
+        SpreadKind {
+            express: is_express(facts, setting),
+            of: SpreadSubject::Test(test.pattern.order, test.op),
+        }
     }
 
     /// Of the same card, over all tests.
-    pub fn over_all(facts: &CardFacts, setting: Option<&Setting>) -> Kind {
-        Kind { express: is_express(facts, setting), of: Of::AllTests }
+    pub fn over_all(facts: &CardFacts, setting: Option<&Setting>) -> SpreadKind {
+        SpreadKind { express: is_express(facts, setting), of: SpreadSubject::AllTests }
     }
 
     /// Its name in the table.
     pub fn name(self) -> String {
         let card = if self.express { "express" } else { "sd" };
         match self.of {
-            Of::AllTests => format!("{card} all tests"),
-            Of::Test(order, op) => {
-                let order = if order == Order::Sequential { "sequential" } else { "random" };
-                format!("{card} {order} {}", if op == Op::Read { "read" } else { "write" })
+            SpreadSubject::AllTests => format!("{card} all tests"),
+            SpreadSubject::Test(order, op) => {
+                let order = if order == IoOrder::Sequential { "sequential" } else { "random" };
+                format!("{card} {order} {}", if op == TestOp::Read { "read" } else { "write" })
             }
         }
     }
 
     /// The kinds whose names stand in the table.
-    pub fn all() -> impl Iterator<Item = Kind> {
-        let tests = [Order::Sequential, Order::Random]
+    pub fn all() -> impl Iterator<Item = SpreadKind> {
+        let tests = [IoOrder::Sequential, IoOrder::Random]
             .into_iter()
-            .flat_map(|order| [Op::Read, Op::Write].map(|op| Of::Test(order, op)));
-        let of = tests.chain([Of::AllTests]);
-        of.flat_map(|of| [false, true].map(|express| Kind { express, of }))
+            .flat_map(|order| [TestOp::Read, TestOp::Write].map(|op| SpreadSubject::Test(order, op)));
+        let of = tests.chain([SpreadSubject::AllTests]);
+        of.flat_map(|of| [false, true].map(|express| SpreadKind { express, of }))
     }
 }
 
@@ -108,7 +111,7 @@ pub fn is_express(facts: &CardFacts, setting: Option<&Setting>) -> bool {
 /// What is known of the series of one kind: shares of series, in the order of the lists above.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Spread {
+pub struct KindSpread {
     /// Series behind it.
     pub series: f64,
     /// Share of series by deviation of a run, of those that do not jump.
@@ -129,10 +132,10 @@ pub struct Spread {
     pub stay: [f64; STAYS.len()],
 }
 
-impl Spread {
+impl KindSpread {
     /// Every deviation, correlation and jump as probable as any other: what learning starts from.
-    pub fn even() -> Spread {
-        Spread {
+    pub fn even() -> KindSpread {
+        KindSpread {
             series: 0.0,
             deviation: even(),
             correlation: even(),
@@ -145,8 +148,8 @@ impl Spread {
         }
     }
 
-    pub(super) fn step(&self) -> Step {
-        Step { mean: self.factor.ln(), variance: self.factor_deviation.powi(2) }
+    pub(super) fn step(&self) -> LevelStep {
+        LevelStep { mean: self.factor.ln(), variance: self.factor_deviation.powi(2) }
     }
 }
 
@@ -156,7 +159,7 @@ pub(super) fn even<const N: usize>() -> [f64; N] {
 
 /// What is known of the logarithm of the factor between two levels.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Step {
+pub(super) struct LevelStep {
     pub(super) mean: f64,
     pub(super) variance: f64,
 }
@@ -164,7 +167,7 @@ pub(super) struct Step {
 /// How far one thing that differs besides the card moves a speed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Effect {
+pub struct ConditionEffect {
     /// A word of the setting: `cooling`, `size`, `board`.
     pub word: String,
     /// Deviation of the logarithm of the factor.
@@ -176,22 +179,22 @@ pub struct Effect {
 /// The table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Table {
+pub struct SpreadTable {
     /// By the kind's name.
-    pub kinds: std::collections::BTreeMap<String, Spread>,
+    pub kinds: std::collections::BTreeMap<String, KindSpread>,
     /// Share of pairs of cards by how far they lie apart.
     pub cards: [f64; APART.len()],
     /// Deviation of the logarithm of a speed between units of one model, and how many models were behind it: 0 where it
     /// is assumed.
-    pub units: Units,
+    pub units: UnitSpread,
     /// What else moves speeds.
-    pub effects: Vec<Effect>,
+    pub effects: Vec<ConditionEffect>,
 }
 
 /// Units of one model.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Units {
+pub struct UnitSpread {
     /// Deviation of the logarithm of a speed.
     pub deviation: f64,
     /// Models of which several units were measured.
@@ -201,16 +204,16 @@ pub struct Units {
 /// The effect of a word that the table does not know, or in which two sides may be alike: that of another reader.
 const UNKNOWN_EFFECT: f64 = 0.1;
 
-static SHIPPED: OnceLock<Table> = OnceLock::new();
+static SHIPPED: OnceLock<SpreadTable> = OnceLock::new();
 
-impl Table {
+impl SpreadTable {
     /// The table that ships with the program.
     ///
     /// # Panics
     /// If it were not readable, which a test rules out.
-    pub fn shipped() -> &'static Table {
+    pub fn shipped() -> &'static SpreadTable {
         SHIPPED.get_or_init(|| {
-            Table::parse(include_str!("spreads.toml")).expect("the table of spreads is readable")
+            SpreadTable::parse(include_str!("spreads.toml")).expect("the table of spreads is readable")
         })
     }
 
@@ -218,14 +221,14 @@ impl Table {
     ///
     /// # Errors
     /// What is wrong with the text.
-    pub fn parse(text: &str) -> Result<Table, String> {
+    pub fn parse(text: &str) -> Result<SpreadTable, String> {
         toml::from_str(text).map_err(|error| error.to_string())
     }
 
     /// What is known of a kind of series.
-    pub fn spread(&self, kind: Kind) -> &Spread {
-        static EVEN: OnceLock<Spread> = OnceLock::new();
-        self.kinds.get(&kind.name()).unwrap_or_else(|| EVEN.get_or_init(Spread::even))
+    pub fn spread(&self, kind: SpreadKind) -> &KindSpread {
+        static EVEN: OnceLock<KindSpread> = OnceLock::new();
+        self.kinds.get(&kind.name()).unwrap_or_else(|| EVEN.get_or_init(KindSpread::even))
     }
 
     /// Variance that a word of the rig adds to the logarithm of a factor, where both sides are known to differ in it, or one is

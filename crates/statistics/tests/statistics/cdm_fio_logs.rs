@@ -5,7 +5,7 @@
 use cardscope_model::condition::Condition;
 use cardscope_model::result::{RunResult, TestResult};
 use cardscope_model::test_name::TestName;
-use cardscope_statistics::anomaly::{Session, findings};
+use cardscope_statistics::anomaly::{AnomalySession, findings};
 use cardscope_statistics::levels::{levels, run_states};
 use std::path::PathBuf;
 
@@ -106,7 +106,7 @@ fn states(runs: &[RunResult]) -> (Vec<usize>, Vec<usize>) {
 
 fn named(runs: &[RunResult]) -> Vec<String> {
     let condition = Condition::default();
-    let found = findings(&Session { runs, condition: &condition, ceiling_mb_s: None });
+    let found = findings(&AnomalySession { runs, condition: &condition, ceiling_mb_s: None });
     found.iter().map(|f| format!("{}: {}", f.claim, f.verdict)).collect()
 }
 

@@ -1,13 +1,13 @@
 //! Coverage of the stopping rule's interval on simulated cards (docs/reference/flash.md#stopping-rule).
 //!
 //! The true speed follows from the parameters, not from a long run. Stalls have exponentially distributed lengths.
-use cardscope_model::random::Random;
-use cardscope_model::recipe::Until;
+use cardscope_model::random::SeededRandom;
+use cardscope_model::recipe::RepeatUntil;
 use cardscope_model::statistics::mean;
 use cardscope_model::test_name::TestName;
 use cardscope_statistics::estimate::estimate;
 use cardscope_statistics::stopping::unit_ios;
-use cardscope_statistics::{Decision, Precision};
+use cardscope_statistics::{StopDecision, StopPrecision};
 
 /// A card as a distribution of the time of one I/O: a usual part and now and then a stall.
 #[derive(Clone, Copy)]
@@ -38,13 +38,17 @@ const LONG_STALLS: Card = Card { stall_rate: 0.003, stall_s: 0.4, ..RANDOM_WRITE
 
 struct Simulated {
     card: Card,
-    random: Random,
+    random: SeededRandom,
     off: f64,
 }
 
 impl Simulated {
     fn new(card: Card, seed: u64) -> Self {
-        Simulated { card, random: Random::from_state(seed.wrapping_mul(0x5851_f42d_4c95_7f2d)), off: 0.0 }
+        Simulated {
+            card,
+            random: SeededRandom::from_state(seed.wrapping_mul(0x5851_f42d_4c95_7f2d)),
+            off: 0.0,
+        }
     }
 
     /// Seconds of the next `ios` I/Os.
@@ -76,22 +80,22 @@ struct Outcome {
 fn sessions(card: Card, percent: f64) -> Outcome {
     let test: TestName = card.test.parse().unwrap();
     let ios = unit_ios(test.pattern);
-    let until = Until { ci95_percent: percent, min_s: 2.0, max_s: 120.0 };
+    let until = RepeatUntil { ci95_percent: percent, min_s: 2.0, max_s: 120.0 };
     let (mut held, mut reached, mut times) = (0, 0, Vec::new());
     for seed in 0..300 {
         let mut simulated = Simulated::new(card, seed);
-        let mut rule = Precision::new(until, test);
+        let mut rule = StopPrecision::new(until, test);
         let mut elapsed = 0.0;
         let known = loop {
             let seconds = simulated.slice(ios);
             elapsed += seconds;
             match rule.push(seconds, ios) {
-                Decision::Continue => {}
-                Decision::Reached(known) => {
+                StopDecision::Continue => {}
+                StopDecision::Reached(known) => {
                     reached += 1;
                     break known;
                 }
-                Decision::LimitHit { known, .. } => break known.unwrap(),
+                StopDecision::LimitHit { known, .. } => break known.unwrap(),
             }
         };
         let off = (1.0 / known.iops / card.true_pace() - 1.0).abs() * 100.0;

@@ -1,7 +1,7 @@
 //! Many rows in few statements: what makes thousands of logs a matter of a second.
 
 use super::database::Connection;
-use super::value::{Outcome, Row, Value, composed};
+use super::value::{SqlResult, SqlRow, SqlValue, composed};
 use std::fmt::Write;
 
 /// Values in one statement: below SQLite's 32 766 (SQLITE_MAX_VARIABLE_NUMBER, <https://www.sqlite.org/limits.html>)
@@ -9,34 +9,34 @@ use std::fmt::Write;
 const VALUES_AT_ONCE: usize = 2000;
 
 /// Rows for one table, written together.
-pub(crate) struct Rows {
+pub(crate) struct RowBatch {
     /// `INSERT INTO table (columns)`, without the values.
     head: &'static str,
     /// What follows the values: `ON CONFLICT …`.
     tail: &'static str,
     columns: usize,
-    values: Vec<Value>,
+    values: Vec<SqlValue>,
 }
 
-impl Rows {
+impl RowBatch {
     /// No rows yet, for a statement that begins and ends so; the columns stand in brackets in `head`.
     pub(crate) fn new(head: &'static str, tail: &'static str) -> Self {
         let columns = head.matches(',').count() + 1;
-        Rows { head, tail, columns, values: Vec::new() }
+        RowBatch { head, tail, columns, values: Vec::new() }
     }
 
     /// Adds a row of as many values as there are columns.
-    pub(crate) fn push<const N: usize>(&mut self, row: [Value; N]) {
+    pub(crate) fn push<const N: usize>(&mut self, row: [SqlValue; N]) {
         debug_assert_eq!(N, self.columns, "{}", self.head);
         self.values.extend(row);
     }
 
     /// Writes them, and is empty again.
-    pub(crate) async fn write(&mut self, c: &mut Connection) -> Outcome<()> {
+    pub(crate) async fn write(&mut self, c: &mut Connection) -> SqlResult<()> {
         let at_once = (VALUES_AT_ONCE / self.columns).max(1) * self.columns;
         let mut values = std::mem::take(&mut self.values).into_iter();
         while values.len() > 0 {
-            let some: Vec<Value> = values.by_ref().take(at_once).collect();
+            let some: Vec<SqlValue> = values.by_ref().take(at_once).collect();
             let text = self.text(some.len() / self.columns, |first, count| c.places(first, count));
             c.execute(composed(text).bind_all(some)).await?;
         }
@@ -63,12 +63,12 @@ impl Connection {
     }
 
     /// The rows of all keys, of a statement that ends before `IN`; in as many statements as it takes.
-    pub(crate) async fn all_of<K: Clone + Into<Value>, T: Send + Unpin>(
+    pub(crate) async fn all_of<K: Clone + Into<SqlValue>, T: Send + Unpin>(
         &mut self,
         head: &str,
         keys: &[K],
-        mut read: impl FnMut(&Row) -> Outcome<T> + Send,
-    ) -> Outcome<Vec<T>> {
+        mut read: impl FnMut(&SqlRow) -> SqlResult<T> + Send,
+    ) -> SqlResult<Vec<T>> {
         let mut all = Vec::new();
         for some in keys.chunks(VALUES_AT_ONCE) {
             let asked = composed(format!("{head} IN ({})", self.all_places(some.len())));
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn rows_become_one_statement_with_numbered_places() {
-        let rows = Rows::new("INSERT INTO rig (hash, words)", "ON CONFLICT (hash) DO NOTHING");
+        let rows = RowBatch::new("INSERT INTO rig (hash, words)", "ON CONFLICT (hash) DO NOTHING");
         let numbered = |first, count| joined((first..first + count).map(|place| format!("${place}")));
         assert_eq!(
             rows.text(2, numbered),

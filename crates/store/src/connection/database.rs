@@ -2,8 +2,8 @@
 //!
 //! sqlx has a type for that itself (`Any`), which knows fewer types than either database; hence these few lines.
 
-use super::server::{Server, answered, ended, patience};
-use super::value::{Outcome, Row, Statement, statement};
+use super::server::{ServerConnection, answered, ended, patience};
+use super::value::{SqlResult, SqlRow, SqlStatement, statement};
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{Connection as _, SqlStr};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,7 +22,7 @@ pub(crate) enum Durability {
 #[derive(Debug)]
 pub(crate) enum Connection {
     Sqlite(SqliteConnection),
-    Postgres(Server),
+    Postgres(ServerConnection),
 }
 
 impl Connection {
@@ -31,7 +31,7 @@ impl Connection {
     }
 
     /// Runs a statement; how many rows it changed.
-    pub(crate) async fn execute(&mut self, statement: Statement) -> Outcome<u64> {
+    pub(crate) async fn execute(&mut self, statement: SqlStatement) -> SqlResult<u64> {
         Ok(match self {
             Connection::Sqlite(c) => statement.sqlite()?.execute(c).await?.rows_affected(),
             Connection::Postgres(c) => {
@@ -43,7 +43,7 @@ impl Connection {
     }
 
     /// Runs several statements without values.
-    pub(crate) async fn script(&mut self, text: SqlStr) -> Outcome<()> {
+    pub(crate) async fn script(&mut self, text: SqlStr) -> SqlResult<()> {
         match self {
             Connection::Sqlite(c) => sqlx::raw_sql(text).execute(c).await.map(|_| ()),
             Connection::Postgres(c) => {
@@ -55,18 +55,18 @@ impl Connection {
     /// Every row, one after the other; none is kept.
     pub(crate) async fn all<T: Send + Unpin>(
         &mut self,
-        statement: Statement,
-        mut read: impl FnMut(&Row) -> Outcome<T> + Send,
-    ) -> Outcome<Vec<T>> {
+        statement: SqlStatement,
+        mut read: impl FnMut(&SqlRow) -> SqlResult<T> + Send,
+    ) -> SqlResult<Vec<T>> {
         match self {
             Connection::Sqlite(c) => {
-                statement.sqlite()?.try_map(|row| read(&Row::Sqlite(row))).fetch_all(c).await
+                statement.sqlite()?.try_map(|row| read(&SqlRow::Sqlite(row))).fetch_all(c).await
             }
             Connection::Postgres(c) => {
                 let (patience, rows) = (patience(c.answer, &statement), AtomicU64::new(0));
                 let read = |row| {
                     rows.fetch_add(1, Ordering::Relaxed);
-                    read(&Row::Postgres(row))
+                    read(&SqlRow::Postgres(row))
                 };
                 answered(patience, &rows, statement.postgres()?.try_map(read).fetch_all(&mut c.connection))
                     .await
@@ -77,26 +77,26 @@ impl Connection {
     /// The only row, if there is one.
     pub(crate) async fn optional<T: Send + Unpin>(
         &mut self,
-        statement: Statement,
-        read: impl FnMut(&Row) -> Outcome<T> + Send,
-    ) -> Outcome<Option<T>> {
+        statement: SqlStatement,
+        read: impl FnMut(&SqlRow) -> SqlResult<T> + Send,
+    ) -> SqlResult<Option<T>> {
         Ok(self.all(statement, read).await?.pop())
     }
 
     /// The only row.
     pub(crate) async fn one<T: Send + Unpin>(
         &mut self,
-        statement: Statement,
-        read: impl FnMut(&Row) -> Outcome<T> + Send,
-    ) -> Outcome<T> {
+        statement: SqlStatement,
+        read: impl FnMut(&SqlRow) -> SqlResult<T> + Send,
+    ) -> SqlResult<T> {
         self.optional(statement, read).await?.ok_or(sqlx::Error::RowNotFound)
     }
 
     /// All of the work or nothing of it, while nobody else does such work: for what first looks and then writes.
     pub(crate) async fn alone<T>(
         &mut self,
-        work: impl AsyncFnOnce(&mut Connection) -> Outcome<T>,
-    ) -> Outcome<T> {
+        work: impl AsyncFnOnce(&mut Connection) -> SqlResult<T>,
+    ) -> SqlResult<T> {
         self.together(async |c| {
             // SQLite has one writer at a time anyway.
             if c.is_server() {
@@ -110,8 +110,8 @@ impl Connection {
     /// All of the work or nothing of it, and those who watch the archive hear of it.
     pub(crate) async fn told<T>(
         &mut self,
-        work: impl AsyncFnOnce(&mut Connection) -> Outcome<T>,
-    ) -> Outcome<T> {
+        work: impl AsyncFnOnce(&mut Connection) -> SqlResult<T>,
+    ) -> SqlResult<T> {
         if !self.is_server() {
             return work(self).await;
         }
@@ -124,7 +124,7 @@ impl Connection {
 
     /// Tells those who watch the archive, when the transaction ends, that sessions or cards are no longer what they were. Of
     /// several in one transaction a server makes one; SQLite is asked instead.
-    pub(crate) async fn announce(&mut self) -> Outcome<()> {
+    pub(crate) async fn announce(&mut self) -> SqlResult<()> {
         if self.is_server() {
             self.execute(statement("SELECT pg_notify($1, '')").bind(CHANNEL)).await?;
         }
@@ -134,16 +134,16 @@ impl Connection {
     /// All of the work or nothing of it.
     pub(crate) async fn together<T>(
         &mut self,
-        work: impl AsyncFnOnce(&mut Connection) -> Outcome<T>,
-    ) -> Outcome<T> {
+        work: impl AsyncFnOnce(&mut Connection) -> SqlResult<T>,
+    ) -> SqlResult<T> {
         self.transaction(if self.is_server() { "BEGIN" } else { "BEGIN IMMEDIATE" }, work).await
     }
 
     /// Several looks at the archive as it is at one moment.
     pub(crate) async fn at_once<T>(
         &mut self,
-        work: impl AsyncFnOnce(&mut Connection) -> Outcome<T>,
-    ) -> Outcome<T> {
+        work: impl AsyncFnOnce(&mut Connection) -> SqlResult<T>,
+    ) -> SqlResult<T> {
         let as_it_is = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
         self.transaction(if self.is_server() { as_it_is } else { "BEGIN" }, work).await
     }
@@ -151,8 +151,8 @@ impl Connection {
     async fn transaction<T>(
         &mut self,
         begin: &'static str,
-        work: impl AsyncFnOnce(&mut Connection) -> Outcome<T>,
-    ) -> Outcome<T> {
+        work: impl AsyncFnOnce(&mut Connection) -> SqlResult<T>,
+    ) -> SqlResult<T> {
         self.execute(statement(begin)).await?;
         let worked = match work(self).await {
             Ok(value) => self.execute(statement("COMMIT")).await.map(|_| value),
@@ -171,7 +171,7 @@ impl Connection {
     }
 
     /// Sets how firmly the commits that follow are written.
-    pub(crate) async fn set(&mut self, durability: Durability) -> Outcome<()> {
+    pub(crate) async fn set(&mut self, durability: Durability) -> SqlResult<()> {
         let text = match (self.is_server(), durability) {
             (false, Durability::Later) => "PRAGMA synchronous = NORMAL",
             (false, Durability::Now) => "PRAGMA synchronous = FULL",
@@ -183,7 +183,7 @@ impl Connection {
 
     /// Makes room for a batch of thousands of logs: 16 MB of pages in memory (a negative number is KiB,
     /// <https://www.sqlite.org/pragma.html#pragma_cache_size>). Into the usual 2 MB it does not fit, and would be written twice.
-    pub(crate) async fn expect_a_batch(&mut self) -> Outcome<()> {
+    pub(crate) async fn expect_a_batch(&mut self) -> SqlResult<()> {
         match self.is_server() {
             true => Ok(()),
             false => self.execute(statement("PRAGMA cache_size = -16000")).await.map(drop),
@@ -212,6 +212,6 @@ pub(crate) const CHANNEL: &str = "cardscope_changes";
 const WRITERS: i64 = 0x4353_6331;
 
 /// An update that found nothing to update names something that is not there.
-pub(crate) fn found(rows: u64) -> Outcome<()> {
+pub(crate) fn found(rows: u64) -> SqlResult<()> {
     if rows == 1 { Ok(()) } else { Err(sqlx::Error::RowNotFound) }
 }

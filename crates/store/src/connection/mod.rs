@@ -5,7 +5,7 @@ mod database;
 mod server;
 mod value;
 
-pub(crate) use batch::Rows;
+pub(crate) use batch::RowBatch;
 pub(crate) use database::{CHANNEL, Connection, Durability, found};
-pub(crate) use server::Server;
-pub(crate) use value::{Outcome, Row, Value, composed, json, statement, tree, unreadable};
+pub(crate) use server::ServerConnection;
+pub(crate) use value::{SqlResult, SqlRow, SqlValue, composed, json, statement, tree, unreadable};

@@ -1,7 +1,7 @@
 //! A server's connection, and the end of patience with one that does not answer: a frozen server, or one behind a line
 //! that was cut, would be waited for for ever.
 
-use super::value::{Outcome, Statement, Value};
+use super::value::{SqlResult, SqlStatement, SqlValue};
 use sqlx::postgres::PgConnection;
 use std::io::{Error, ErrorKind};
 use std::pin::pin;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// A connection to a server.
 #[derive(Debug)]
-pub(crate) struct Server {
+pub(crate) struct ServerConnection {
     pub(crate) connection: PgConnection,
     /// How long a statement may go on without a row or an end.
     pub(crate) answer: Duration,
@@ -20,15 +20,15 @@ pub(crate) struct Server {
 const SLOWEST_LINE: u64 = 128 << 10;
 
 /// How long the answer to a statement is waited for.
-pub(super) fn patience(answer: Duration, statement: &Statement) -> Duration {
+pub(super) fn patience(answer: Duration, statement: &SqlStatement) -> Duration {
     let bytes: usize = statement.values.iter().map(bytes).sum();
     answer + Duration::from_secs(bytes as u64 / SLOWEST_LINE)
 }
 
-fn bytes(value: &Value) -> usize {
+fn bytes(value: &SqlValue) -> usize {
     match value {
-        Value::Text(Some(text)) => text.len(),
-        Value::Bytes(Some(bytes)) => bytes.len(),
+        SqlValue::Text(Some(text)) => text.len(),
+        SqlValue::Bytes(Some(bytes)) => bytes.len(),
         _ => 0,
     }
 }
@@ -40,8 +40,8 @@ fn bytes(value: &Value) -> usize {
 pub(super) async fn answered<T>(
     patience: Duration,
     rows: &AtomicU64,
-    work: impl Future<Output = Outcome<T>>,
-) -> Outcome<T> {
+    work: impl Future<Output = SqlResult<T>>,
+) -> SqlResult<T> {
     let mut work = pin!(work);
     loop {
         let before = rows.load(Ordering::Relaxed);
@@ -57,7 +57,7 @@ pub(super) async fn answered<T>(
 }
 
 /// The same for work that gives no rows.
-pub(super) async fn ended<T>(patience: Duration, work: impl Future<Output = Outcome<T>>) -> Outcome<T> {
+pub(super) async fn ended<T>(patience: Duration, work: impl Future<Output = SqlResult<T>>) -> SqlResult<T> {
     answered(patience, &AtomicU64::new(0), work).await
 }
 
@@ -83,7 +83,7 @@ mod tests {
             Ok(5)
         };
         assert_eq!(runtime().block_on(answered(SHORT, &rows, slow)).unwrap(), 5);
-        let silent = runtime().block_on(ended(SHORT, std::future::pending::<Outcome<()>>()));
+        let silent = runtime().block_on(ended(SHORT, std::future::pending::<SqlResult<()>>()));
         assert!(silent.unwrap_err().to_string().contains("no answer within 0.2 s"));
     }
 

@@ -11,11 +11,11 @@ use sqlx::{
 };
 use std::str::FromStr;
 
-pub(crate) type Outcome<T> = Result<T, sqlx::Error>;
+pub(crate) type SqlResult<T> = Result<T, sqlx::Error>;
 
 /// A value, or the lack of one of a known type: PostgreSQL wants to know the type also of what is not there.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Value {
+pub(crate) enum SqlValue {
     Text(Option<String>),
     Int(Option<i64>),
     Real(Option<f64>),
@@ -26,15 +26,15 @@ pub(crate) enum Value {
 /// Values as the arguments of one of the databases, with what becomes of a text there.
 macro_rules! arguments {
     ($name:ident, $arguments:ty, $text:expr) => {
-        fn $name(values: Vec<Value>) -> Outcome<$arguments> {
+        fn $name(values: Vec<SqlValue>) -> SqlResult<$arguments> {
             let mut arguments = <$arguments>::default();
             for value in values {
                 match value {
-                    Value::Text(v) => arguments.add(v.map($text)),
-                    Value::Int(v) => arguments.add(v),
-                    Value::Real(v) => arguments.add(v),
-                    Value::Bool(v) => arguments.add(v),
-                    Value::Bytes(v) => arguments.add(v),
+                    SqlValue::Text(v) => arguments.add(v.map($text)),
+                    SqlValue::Int(v) => arguments.add(v),
+                    SqlValue::Real(v) => arguments.add(v),
+                    SqlValue::Bool(v) => arguments.add(v),
+                    SqlValue::Bytes(v) => arguments.add(v),
                 }
                 .map_err(sqlx::Error::Encode)?;
             }
@@ -57,20 +57,20 @@ fn without_nul(text: String) -> String {
 }
 
 /// A value of ours as the text that stands in a column.
-pub(crate) fn json(value: &impl Serialize) -> Outcome<String> {
+pub(crate) fn json(value: &impl Serialize) -> SqlResult<String> {
     serde_json::to_string(value).map_err(|e| sqlx::Error::Encode(Box::new(e)))
 }
 
 /// A value as JSON that can be changed before it is stored.
-pub(crate) fn tree(value: &impl Serialize) -> Outcome<serde_json::Value> {
+pub(crate) fn tree(value: &impl Serialize) -> SqlResult<serde_json::Value> {
     serde_json::to_value(value).map_err(|e| sqlx::Error::Encode(Box::new(e)))
 }
 
 macro_rules! values {
     ($($kind:ident: $($from:ty => |$it:ident| $inner:expr),+;)+) => {
-        $($(impl From<$from> for Value {
+        $($(impl From<$from> for SqlValue {
             fn from($it: $from) -> Self {
-                Value::$kind($inner)
+                SqlValue::$kind($inner)
             }
         })+)+
     };
@@ -95,103 +95,103 @@ fn signed(number: u64) -> i64 {
 
 /// A statement with its values, `$1` first.
 #[derive(Debug)]
-pub(crate) struct Statement {
+pub(crate) struct SqlStatement {
     text: SqlStr,
-    pub(super) values: Vec<Value>,
+    pub(super) values: Vec<SqlValue>,
 }
 
 /// A statement without values yet.
-pub(crate) fn statement(text: &'static str) -> Statement {
-    Statement { text: text.into_sql_str(), values: Vec::new() }
+pub(crate) fn statement(text: &'static str) -> SqlStatement {
+    SqlStatement { text: text.into_sql_str(), values: Vec::new() }
 }
 
 /// A statement whose text was put together here; never of anything that came from outside.
-pub(crate) fn composed(text: String) -> Statement {
-    Statement { text: AssertSqlSafe(text).into_sql_str(), values: Vec::new() }
+pub(crate) fn composed(text: String) -> SqlStatement {
+    SqlStatement { text: AssertSqlSafe(text).into_sql_str(), values: Vec::new() }
 }
 
-impl Statement {
-    pub(crate) fn bind(mut self, value: impl Into<Value>) -> Self {
+impl SqlStatement {
+    pub(crate) fn bind(mut self, value: impl Into<SqlValue>) -> Self {
         self.values.push(value.into());
         self
     }
 
-    pub(crate) fn bind_all(mut self, values: impl IntoIterator<Item = impl Into<Value>>) -> Self {
+    pub(crate) fn bind_all(mut self, values: impl IntoIterator<Item = impl Into<SqlValue>>) -> Self {
         self.values.extend(values.into_iter().map(Into::into));
         self
     }
 
-    pub(super) fn sqlite<'q>(self) -> Outcome<Query<'q, Sqlite, SqliteArguments>> {
+    pub(super) fn sqlite<'q>(self) -> SqlResult<Query<'q, Sqlite, SqliteArguments>> {
         Ok(query_with(self.text, sqlite(self.values)?))
     }
 
-    pub(super) fn postgres<'q>(self) -> Outcome<Query<'q, Postgres, PgArguments>> {
+    pub(super) fn postgres<'q>(self) -> SqlResult<Query<'q, Postgres, PgArguments>> {
         Ok(query_with(self.text, postgres(self.values)?))
     }
 }
 
 /// A row that was read.
-pub(crate) enum Row {
+pub(crate) enum SqlRow {
     Sqlite(SqliteRow),
     Postgres(PgRow),
 }
 
 /// What both databases can store.
-pub(crate) trait Stored:
+pub(crate) trait SqlStored:
     Type<Sqlite> + Type<Postgres> + for<'r> Decode<'r, Sqlite> + for<'r> Decode<'r, Postgres>
 {
 }
 
-impl<T> Stored for T where
+impl<T> SqlStored for T where
     T: Type<Sqlite> + Type<Postgres> + for<'r> Decode<'r, Sqlite> + for<'r> Decode<'r, Postgres>
 {
 }
 
 /// A column by its name, or by its place from 0 where rows are many.
-pub(crate) trait Column: ColumnIndex<SqliteRow> + ColumnIndex<PgRow> + ToString + Copy {}
-impl<T: ColumnIndex<SqliteRow> + ColumnIndex<PgRow> + ToString + Copy> Column for T {}
+pub(crate) trait SqlColumn: ColumnIndex<SqliteRow> + ColumnIndex<PgRow> + ToString + Copy {}
+impl<T: ColumnIndex<SqliteRow> + ColumnIndex<PgRow> + ToString + Copy> SqlColumn for T {}
 
-impl Row {
+impl SqlRow {
     /// The value of a column.
-    pub(crate) fn get<T: Stored>(&self, column: impl Column) -> Outcome<T> {
+    pub(crate) fn get<T: SqlStored>(&self, column: impl SqlColumn) -> SqlResult<T> {
         match self {
-            Row::Sqlite(row) => row.try_get(column),
-            Row::Postgres(row) => row.try_get(column),
+            SqlRow::Sqlite(row) => row.try_get(column),
+            SqlRow::Postgres(row) => row.try_get(column),
         }
     }
 
     /// A column that holds JSON.
-    pub(crate) fn json<T: DeserializeOwned>(&self, column: impl Column) -> Outcome<T> {
+    pub(crate) fn json<T: DeserializeOwned>(&self, column: impl SqlColumn) -> SqlResult<T> {
         parse_json(&self.get::<String>(column)?, column)
     }
 
     /// A column that may hold JSON.
-    pub(crate) fn optional_json<T: DeserializeOwned>(&self, column: impl Column) -> Outcome<Option<T>> {
+    pub(crate) fn optional_json<T: DeserializeOwned>(&self, column: impl SqlColumn) -> SqlResult<Option<T>> {
         self.get::<Option<String>>(column)?.map(|text| parse_json(&text, column)).transpose()
     }
 
     /// A column whose text is parsed.
-    pub(crate) fn parsed<T: FromStr<Err: std::fmt::Display>>(&self, column: impl Column) -> Outcome<T> {
+    pub(crate) fn parsed<T: FromStr<Err: std::fmt::Display>>(&self, column: impl SqlColumn) -> SqlResult<T> {
         let text: String = self.get(column)?;
         text.parse().map_err(|e: T::Err| unreadable(column, e.to_string()))
     }
 
     /// A column that holds a count.
-    pub(crate) fn whole<T: TryFrom<i64>>(&self, column: impl Column) -> Outcome<T> {
+    pub(crate) fn whole<T: TryFrom<i64>>(&self, column: impl SqlColumn) -> SqlResult<T> {
         in_range(self.get(column)?, column)
     }
 
     /// A column that may hold a count.
-    pub(crate) fn optional_whole<T: TryFrom<i64>>(&self, column: impl Column) -> Outcome<Option<T>> {
+    pub(crate) fn optional_whole<T: TryFrom<i64>>(&self, column: impl SqlColumn) -> SqlResult<Option<T>> {
         self.get::<Option<i64>>(column)?.map(|number| in_range(number, column)).transpose()
     }
 }
 
-fn in_range<T: TryFrom<i64>>(number: i64, column: impl Column) -> Outcome<T> {
+fn in_range<T: TryFrom<i64>>(number: i64, column: impl SqlColumn) -> SqlResult<T> {
     T::try_from(number).map_err(|_| unreadable(column, format!("{number} is out of range")))
 }
 
-fn parse_json<T: DeserializeOwned>(text: &str, column: impl Column) -> Outcome<T> {
+fn parse_json<T: DeserializeOwned>(text: &str, column: impl SqlColumn) -> SqlResult<T> {
     serde_json::from_str(text).map_err(|e| unreadable(column, e.to_string()))
 }
 

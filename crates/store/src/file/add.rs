@@ -1,24 +1,24 @@
 //! A file written into all tables.
 
-use super::checked::Checked;
-use crate::attachments::{self, NewAttachment, Owner};
-use crate::connection::{Connection, Outcome, Row, Rows, json, statement, tree};
-use crate::events::Events;
-use crate::naming::Sighting;
-use crate::resolver::{CardResolver, Resolved, mark_stale};
-use crate::rig::Shared;
+use super::checked::CheckedFile;
+use crate::attachments::{self, AttachmentOwner, NewAttachment};
+use crate::connection::{Connection, RowBatch, SqlResult, SqlRow, json, statement, tree};
+use crate::events::StoredEvents;
+use crate::naming::CardSighting;
+use crate::resolver::{CardResolver, ResolvedSighting, mark_stale};
+use crate::rig::SharedSettings;
 use crate::write::{findings, sample};
-use crate::{Stored, figures, once, process, removal, sql};
+use crate::{ImportedSource, figures, once, process, removal, sql};
 use cardscope_model::result::RunResult;
 use cardscope_model::session_file::{AttachedTo, FileRun, SessionFile};
 use cardscope_model::setting::Setting;
 
 /// Takes in a session, unless it is there.
-pub(super) async fn file(c: &mut Connection, checked: &Checked<'_>) -> Outcome<Stored> {
+pub(super) async fn file(c: &mut Connection, checked: &CheckedFile<'_>) -> SqlResult<ImportedSource> {
     match there(c, checked).await? {
-        There::Whole(known) => return Ok(known),
-        There::Open => clear(c, checked).await?,
-        There::Not => {}
+        FilePresence::Whole(known) => return Ok(known),
+        FilePresence::Open => clear(c, checked).await?,
+        FilePresence::Not => {}
     }
     let file = checked.file;
     let placed = card(c, checked).await?;
@@ -28,36 +28,36 @@ pub(super) async fn file(c: &mut Connection, checked: &Checked<'_>) -> Outcome<S
     session(c, checked, placed.as_ref()).await?;
     hang(c, checked, placed.as_ref()).await?;
     let source = file.source.as_ref().map_or(&checked.name, |source| &source.hash);
-    Ok(Stored::New { source: source.clone(), sessions: vec![checked.id] })
+    Ok(ImportedSource::New { source: source.clone(), sessions: vec![checked.id] })
 }
 
 /// What is there of a file.
-enum There {
+enum FilePresence {
     /// All of it, or as much as was ever measured.
-    Whole(Stored),
+    Whole(ImportedSource),
     /// What was exported before its end; the file has it.
     Open,
     Not,
 }
 
 /// The session that is there: of the same name, or the same part of the same log that was imported here by itself.
-async fn there(c: &mut Connection, checked: &Checked<'_>) -> Outcome<There> {
+async fn there(c: &mut Connection, checked: &CheckedFile<'_>) -> SqlResult<FilePresence> {
     let file = checked.file;
     let by_name = statement(BY_NAME).bind(&checked.name);
-    let read = |row: &Row| {
+    let read = |row: &SqlRow| {
         let open = is_open(row)? && row.get::<bool>(5)? == file.recipe.is_some();
-        Ok((Stored::known(row, 0)?, open))
+        Ok((ImportedSource::known(row, 0)?, open))
     };
     match (c.optional(by_name, read).await?, &file.content_hash) {
-        (Some((_, true)), _) if file.ended_at.is_some() => Ok(There::Open),
-        (Some((known, _)), _) => Ok(There::Whole(known)),
+        (Some((_, true)), _) if file.ended_at.is_some() => Ok(FilePresence::Open),
+        (Some((known, _)), _) => Ok(FilePresence::Whole(known)),
         (None, Some(content)) => {
             let size = file.runs.iter().find_map(|run| run.size_bytes);
             let asked = statement(BY_CONTENT).bind(content).bind(json(&file.condition)?).bind(size);
-            let known = c.all(asked, |row| Stored::known(row, 0)).await?.into_iter().next();
-            Ok(known.map_or(There::Not, There::Whole))
+            let known = c.all(asked, |row| ImportedSource::known(row, 0)).await?.into_iter().next();
+            Ok(known.map_or(FilePresence::Not, FilePresence::Whole))
         }
-        (None, None) => Ok(There::Not),
+        (None, None) => Ok(FilePresence::Not),
     }
 }
 
@@ -70,13 +70,13 @@ const BY_CONTENT: &str = "SELECT o.hash, o.name, o.imported_at FROM session s JO
     AND COALESCE((SELECT MAX(size_bytes) FROM run WHERE session_id = s.id), 0) = COALESCE($3, 0)";
 
 /// True for a session that has no end here, and that no process of this machine is about to end.
-fn is_open(row: &Row) -> Outcome<bool> {
+fn is_open(row: &SqlRow) -> SqlResult<bool> {
     Ok(row.get::<Option<String>>(3)?.is_none() && !process::lives(&row.get::<String>(4)?))
 }
 
 /// Takes away what is here of a session that came without its end; its row is written over. A card that it is no
 /// longer of is to be counted anew.
-async fn clear(c: &mut Connection, checked: &Checked<'_>) -> Outcome<()> {
+async fn clear(c: &mut Connection, checked: &CheckedFile<'_>) -> SqlResult<()> {
     let card =
         statement("SELECT card_id FROM session WHERE id = $1 AND card_id IS NOT NULL").bind(&checked.name);
     let cards = c.all(card, |row| row.get::<String>(0)).await?;
@@ -84,10 +84,10 @@ async fn clear(c: &mut Connection, checked: &Checked<'_>) -> Outcome<()> {
     mark_stale(c, &cards.into_iter().collect()).await
 }
 
-async fn card(c: &mut Connection, checked: &Checked<'_>) -> Outcome<Option<Resolved>> {
+async fn card(c: &mut Connection, checked: &CheckedFile<'_>) -> SqlResult<Option<ResolvedSighting>> {
     let file = checked.file;
     let Some(card) = &file.card else { return Ok(None) };
-    let sighting = Sighting {
+    let sighting = CardSighting {
         facts: card.facts.clone(),
         unit: file.specimen.clone(),
         met_at: checked.name.clone(),
@@ -97,8 +97,8 @@ async fn card(c: &mut Connection, checked: &Checked<'_>) -> Outcome<Option<Resol
     Ok(Some(CardResolver::place(c, &sighting).await?))
 }
 
-async fn events(c: &mut Connection, file: &SessionFile, placed: &Resolved) -> Outcome<()> {
-    let mut events = Events::default();
+async fn events(c: &mut Connection, file: &SessionFile, placed: &ResolvedSighting) -> SqlResult<()> {
+    let mut events = StoredEvents::default();
     for event in &file.events {
         let unit = event.specimen.as_ref().and(placed.unit.as_deref());
         events.add(&placed.card, unit, &event.event)?;
@@ -106,9 +106,13 @@ async fn events(c: &mut Connection, file: &SessionFile, placed: &Resolved) -> Ou
     events.write(c).await
 }
 
-async fn session(c: &mut Connection, checked: &Checked<'_>, placed: Option<&Resolved>) -> Outcome<()> {
+async fn session(
+    c: &mut Connection,
+    checked: &CheckedFile<'_>,
+    placed: Option<&ResolvedSighting>,
+) -> SqlResult<()> {
     let file = checked.file;
-    let mut shared = Shared::default();
+    let mut shared = SharedSettings::default();
     let recipe_hash = match &file.recipe {
         Some(recipe) => shared.recipe(&recipe.name, &recipe.version, &recipe.text),
         None => sql::NO_RECIPE.to_owned(),
@@ -122,7 +126,7 @@ async fn session(c: &mut Connection, checked: &Checked<'_>, placed: Option<&Reso
     let report = report.as_ref().map(json).transpose()?;
     shared.write(c).await?;
     source(c, checked).await?;
-    let mut rows = Rows::new(sql::INSERT_SESSIONS, sql::SESSION_AGAIN);
+    let mut rows = RowBatch::new(sql::INSERT_SESSIONS, sql::SESSION_AGAIN);
     rows.push([
         (&checked.name).into(),
         (&file.kind).into(),
@@ -161,9 +165,9 @@ async fn session(c: &mut Connection, checked: &Checked<'_>, placed: Option<&Reso
     mark_stale(c, &placed.map(|p| p.card.clone()).into_iter().collect()).await
 }
 
-fn runs(checked: &Checked<'_>, shared: &mut Shared) -> Outcome<Rows> {
+fn runs(checked: &CheckedFile<'_>, shared: &mut SharedSettings) -> SqlResult<RowBatch> {
     let file = checked.file;
-    let mut rows = Rows::new(sql::INSERT_RUNS, "");
+    let mut rows = RowBatch::new(sql::INSERT_RUNS, "");
     for run in &file.runs {
         let setting = Setting {
             recipe: file.recipe.as_ref().map(|recipe| recipe.name.clone()).unwrap_or_default(),
@@ -198,17 +202,17 @@ fn results(run: &FileRun) -> Option<RunResult> {
 }
 
 /// The tests of which a run has loops.
-fn tests(run: &FileRun) -> Vec<once::Test> {
+fn tests(run: &FileRun) -> Vec<once::SampledTest> {
     run.samples.iter().map(|sample| (sample.test, sample.step.clone())).collect()
 }
 
-fn stored(file: &SessionFile) -> Vec<(RunResult, Vec<once::Test>)> {
+fn stored(file: &SessionFile) -> Vec<(RunResult, Vec<once::SampledTest>)> {
     file.runs.iter().filter_map(|run| Some((results(run)?, tests(run)))).collect()
 }
 
-async fn source(c: &mut Connection, checked: &Checked<'_>) -> Outcome<()> {
+async fn source(c: &mut Connection, checked: &CheckedFile<'_>) -> SqlResult<()> {
     let (Some(source), Some(bytes)) = (&checked.file.source, &checked.source) else { return Ok(()) };
-    let mut rows = Rows::new(sql::INSERT_SOURCES, "ON CONFLICT (hash) DO NOTHING");
+    let mut rows = RowBatch::new(sql::INSERT_SOURCES, "ON CONFLICT (hash) DO NOTHING");
     rows.push([
         (&source.hash).into(),
         (&source.name).into(),
@@ -220,12 +224,16 @@ async fn source(c: &mut Connection, checked: &Checked<'_>) -> Outcome<()> {
     rows.write(c).await
 }
 
-async fn hang(c: &mut Connection, checked: &Checked<'_>, placed: Option<&Resolved>) -> Outcome<()> {
+async fn hang(
+    c: &mut Connection,
+    checked: &CheckedFile<'_>,
+    placed: Option<&ResolvedSighting>,
+) -> SqlResult<()> {
     for (file, bytes) in &checked.attachments {
         let on = match (file.on, placed) {
-            (AttachedTo::Session, _) => Some(Owner::Session(checked.id)),
-            (AttachedTo::Card, Some(placed)) => Some(Owner::Card(&placed.card)),
-            (AttachedTo::Specimen, Some(placed)) => placed.unit.as_deref().map(Owner::Unit),
+            (AttachedTo::Session, _) => Some(AttachmentOwner::Session(checked.id)),
+            (AttachedTo::Card, Some(placed)) => Some(AttachmentOwner::Card(&placed.card)),
+            (AttachedTo::Specimen, Some(placed)) => placed.unit.as_deref().map(AttachmentOwner::Unit),
             (_, None) => None,
         };
         let attachment = NewAttachment {

@@ -1,7 +1,7 @@
 //! What must hold of a file before anything of it is written.
 
 use crate::stamp::is_time;
-use crate::{EndedHow, SessionId, hash};
+use crate::{SessionEnd, SessionId, hash};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use cardscope_model::card::is_date;
@@ -10,7 +10,7 @@ use cardscope_model::session_file::{AttachedTo, FileAttachment, SessionFile, Ses
 use std::collections::BTreeSet;
 
 /// A file whose parts agree, with its bytes out of their wrapping.
-pub(super) struct Checked<'a> {
+pub(super) struct CheckedFile<'a> {
     pub(super) file: &'a SessionFile,
     pub(super) id: SessionId,
     /// The session's name as the archive writes it: a file may spell it in capitals or braces.
@@ -19,7 +19,7 @@ pub(super) struct Checked<'a> {
     pub(super) attachments: Vec<(&'a FileAttachment, Vec<u8>)>,
 }
 
-impl<'a> Checked<'a> {
+impl<'a> CheckedFile<'a> {
     pub(super) fn of(file: &'a SessionFile) -> Result<Self, SessionFileError> {
         let id: SessionId =
             file.session.parse().map_err(|_| damaged(format!("{:?} is not a session", file.session)))?;
@@ -36,7 +36,7 @@ impl<'a> Checked<'a> {
             }
         });
         let attachments = file.attachments.iter().map(|a| Ok((a, decoded(&a.content, &a.name)?)));
-        Ok(Checked {
+        Ok(CheckedFile {
             file,
             id,
             name: id.to_string(),
@@ -66,7 +66,7 @@ fn numbers(file: &SessionFile) -> Result<(), SessionFileError> {
         return Err(damaged("two of its runs have the same number".to_owned()));
     }
     match &file.ended {
-        Some(word) if !EndedHow::ALL.iter().any(|how| how.word() == word) => {
+        Some(word) if !SessionEnd::ALL.iter().any(|how| how.word() == word) => {
             Err(damaged(format!("unknown way to end: {word:?}")))
         }
         _ => Ok(()),

@@ -2,9 +2,9 @@
 
 use super::checked::encoded;
 use crate::attachments::attached_to;
-use crate::connection::{Connection, Outcome, Row, statement};
+use crate::connection::{Connection, SqlResult, SqlRow, statement};
 use crate::{SessionId, events, figures, once, read, rig, sql};
-use cardscope_model::condition::{Condition, Origin};
+use cardscope_model::condition::{Condition, ConditionOrigin};
 use cardscope_model::finding::Finding;
 use cardscope_model::session_file::{
     FORMAT, FileAttachment, FileCard, FileEvent, FileRecipe, FileRun, FileSource, SessionFile, VERSION,
@@ -25,14 +25,14 @@ const ATTACHMENTS: &str = "SELECT d.card_id, d.specimen_id, d.name, d.media_type
     WHERE d.card_id = $1 OR d.specimen_id = $2 OR d.session_id = $3 ORDER BY d.added_at, d.id";
 
 /// What the row of a session names in other tables.
-pub(super) struct Named {
+pub(super) struct SessionKeys {
     card: Option<String>,
     unit: Option<String>,
     source: Option<String>,
 }
 
 /// The file of a session.
-pub(super) async fn file(c: &mut Connection, id: SessionId) -> Outcome<SessionFile> {
+pub(super) async fn file(c: &mut Connection, id: SessionId) -> SqlResult<SessionFile> {
     let (mut file, named) = session(c, id).await?;
     if let Some(id) = &named.card {
         file.card = c.optional(statement(CARD).bind(id), card).await?;
@@ -51,7 +51,7 @@ pub(super) async fn file(c: &mut Connection, id: SessionId) -> Outcome<SessionFi
 }
 
 /// A session with its unit, runs and samples, and what else its row names.
-pub(super) async fn session(c: &mut Connection, id: SessionId) -> Outcome<(SessionFile, Named)> {
+pub(super) async fn session(c: &mut Connection, id: SessionId) -> SqlResult<(SessionFile, SessionKeys)> {
     let (mut file, named) = c.one(statement(SESSION).bind(id.to_string()), session_row).await?;
     if let Some(id) = &named.unit {
         file.specimen = c.optional(statement(read::UNIT).bind(id), read::unit).await?;
@@ -63,9 +63,9 @@ pub(super) async fn session(c: &mut Connection, id: SessionId) -> Outcome<(Sessi
     Ok((file, named))
 }
 
-fn session_row(row: &Row) -> Outcome<(SessionFile, Named)> {
+fn session_row(row: &SqlRow) -> SqlResult<(SessionFile, SessionKeys)> {
     let mut condition: Condition = row.json("condition")?;
-    let origins: BTreeMap<String, Origin> = row.json("condition_origins")?;
+    let origins: BTreeMap<String, ConditionOrigin> = row.json("condition_origins")?;
     for (word, origin) in &origins {
         if let Some(value) = condition.get(word).map(str::to_owned) {
             condition.set(word, value, *origin);
@@ -106,16 +106,19 @@ fn session_row(row: &Row) -> Outcome<(SessionFile, Named)> {
         content_hash: row.get("content_hash")?,
         source: None,
     };
-    let named =
-        Named { card: row.get("card_id")?, unit: row.get("specimen_id")?, source: row.get("source_hash")? };
+    let named = SessionKeys {
+        card: row.get("card_id")?,
+        unit: row.get("specimen_id")?,
+        source: row.get("source_hash")?,
+    };
     Ok((file, named))
 }
 
-fn card(row: &Row) -> Outcome<FileCard> {
+fn card(row: &SqlRow) -> SqlResult<FileCard> {
     Ok(FileCard { id: row.get(0)?, title: row.get(1)?, facts: row.json(2)? })
 }
 
-fn source(row: &Row) -> Outcome<FileSource> {
+fn source(row: &SqlRow) -> SqlResult<FileSource> {
     Ok(FileSource {
         hash: row.get(0)?,
         name: row.get(1)?,
@@ -125,7 +128,7 @@ fn source(row: &Row) -> Outcome<FileSource> {
     })
 }
 
-fn attachment(row: &Row) -> Outcome<FileAttachment> {
+fn attachment(row: &SqlRow) -> SqlResult<FileAttachment> {
     Ok(FileAttachment {
         on: attached_to(&[row.get(0)?, row.get(1)?]),
         name: row.get(2)?,
@@ -136,7 +139,7 @@ fn attachment(row: &Row) -> Outcome<FileAttachment> {
     })
 }
 
-fn finding(row: &Row) -> Outcome<Finding> {
+fn finding(row: &SqlRow) -> SqlResult<Finding> {
     Ok(Finding {
         claim: row.get(0)?,
         verdict: row.get(1)?,
@@ -148,12 +151,12 @@ fn finding(row: &Row) -> Outcome<Finding> {
     })
 }
 
-fn weight(word: &str) -> Outcome<cardscope_model::finding::Weight> {
+fn weight(word: &str) -> SqlResult<cardscope_model::finding::FindingWeight> {
     let word = serde_json::Value::from(word);
     serde_json::from_value(word).map_err(|e| crate::connection::unreadable("weight", e.to_string()))
 }
 
-async fn runs(c: &mut Connection, id: SessionId) -> Outcome<Vec<FileRun>> {
+async fn runs(c: &mut Connection, id: SessionId) -> SqlResult<Vec<FileRun>> {
     let mut runs = c.all(statement(sql::RUNS).bind(id.to_string()), run).await?;
     for run in &mut runs {
         let samples = statement(sql::SAMPLES).bind(id.to_string()).bind(run.run);
@@ -163,7 +166,7 @@ async fn runs(c: &mut Connection, id: SessionId) -> Outcome<Vec<FileRun>> {
     Ok(runs)
 }
 
-fn run(row: &Row) -> Outcome<FileRun> {
+fn run(row: &SqlRow) -> SqlResult<FileRun> {
     let figures: Option<String> = row.get("figures")?;
     Ok(FileRun {
         run: row.whole("number")?,

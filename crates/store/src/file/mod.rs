@@ -5,7 +5,7 @@ mod checked;
 mod export;
 
 use crate::connection::{Connection, statement};
-use crate::{Archive, ArchiveError, SessionId, Stored, StoredSession, read, sql};
+use crate::{Archive, ArchiveError, ImportedSource, SessionId, StoredSession, read, sql};
 use cardscope_model::session_file::SessionFile;
 
 impl Archive {
@@ -29,8 +29,8 @@ impl Archive {
     ///
     /// # Errors
     /// If the file contradicts itself, or it cannot be written; nothing is changed then.
-    pub fn add_file(&mut self, file: &SessionFile) -> Result<Stored, ArchiveError> {
-        let checked = checked::Checked::of(file)?;
+    pub fn add_file(&mut self, file: &SessionFile) -> Result<ImportedSource, ArchiveError> {
+        let checked = checked::CheckedFile::of(file)?;
         let stored = self.write(async |c| add::file(c, &checked).await)?;
         self.settle()?;
         Ok(stored)

@@ -1,29 +1,29 @@
 //! A log divided into sessions, and the hash by which it is known again.
 
 use crate::hash;
-use crate::naming::Names;
+use crate::naming::CardNames;
 use cardscope_model::condition::Condition;
-use cardscope_model::log::Log;
-use cardscope_model::run::{Figure, Run};
+use cardscope_model::log::CardLog;
+use cardscope_model::run::{Run, TestFigure};
 use cardscope_model::setting::Setting;
 use serde::Serialize;
 
 /// Runs of one log under one condition and size.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Group {
+pub(super) struct RunGroup {
     pub(super) condition: Condition,
     pub(super) size_bytes: Option<u64>,
     pub(super) runs: Vec<Run>,
 }
 
 /// The sessions of a log, in the order in which they begin; one without runs where a log has no figures.
-pub(super) fn groups(log: &Log) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
-    for run in log.runs.iter().filter(|run| run.results.iter().any(Figure::is_speed)) {
+pub(super) fn groups(log: &CardLog) -> Vec<RunGroup> {
+    let mut groups: Vec<RunGroup> = Vec::new();
+    for run in log.runs.iter().filter(|run| run.results.iter().any(TestFigure::is_speed)) {
         let Setting { condition, size_bytes, .. } = setting_of(log, run);
         let index = groups.iter().position(|g| g.size_bytes == size_bytes && g.condition == condition);
         let index = index.unwrap_or_else(|| {
-            groups.push(Group { condition, size_bytes, runs: Vec::new() });
+            groups.push(RunGroup { condition, size_bytes, runs: Vec::new() });
             groups.len() - 1
         });
         groups[index].runs.push(Run {
@@ -33,14 +33,14 @@ pub(super) fn groups(log: &Log) -> Vec<Group> {
             ..Run::default()
         });
     }
-    groups.iter_mut().for_each(Group::number);
+    groups.iter_mut().for_each(RunGroup::number);
     if groups.is_empty() {
-        groups.push(Group { condition: log.condition.clone(), size_bytes: None, runs: Vec::new() });
+        groups.push(RunGroup { condition: log.condition.clone(), size_bytes: None, runs: Vec::new() });
     }
     groups
 }
 
-impl Group {
+impl RunGroup {
     /// Runs keep the numbers that the log gives them; where it gives one twice, all are counted anew.
     fn number(&mut self) {
         let rising = self.runs.windows(2).all(|pair| pair[0].run < pair[1].run);
@@ -51,7 +51,7 @@ impl Group {
 }
 
 /// How a run of a log was measured, as the archive has it.
-pub fn setting_of(log: &Log, run: &Run) -> Setting {
+pub fn setting_of(log: &CardLog, run: &Run) -> Setting {
     let mut condition = log.condition.clone();
     if let Some(own) = &run.condition {
         condition.overlay(own);
@@ -60,12 +60,12 @@ pub fn setting_of(log: &Log, run: &Run) -> Setting {
 }
 
 /// What stands in the place of a recipe: the tool, else the format that the log was read as.
-pub(super) fn method(log: &Log) -> &str {
+pub(super) fn method(log: &CardLog) -> &str {
     log.tool.as_ref().map_or(log.format.as_str(), |tool| &tool.name)
 }
 
 /// How many figures are left out because they are no numbers.
-pub(super) fn left_out(log: &Log) -> usize {
+pub(super) fn left_out(log: &CardLog) -> usize {
     log.runs.iter().flat_map(|run| &run.results).filter(|figure| !figure.is_speed()).count()
 }
 
@@ -73,10 +73,10 @@ pub(super) fn left_out(log: &Log) -> usize {
 ///
 /// Of a card that nothing names, two logs with the same few figures may well be two cards; there the file's text
 /// counts as well, but for its blanks, line ends and encoding.
-pub(super) fn content_hash(log: &Log, bytes: &[u8]) -> String {
+pub(super) fn content_hash(log: &CardLog, bytes: &[u8]) -> String {
     let has_figures = log.runs.iter().any(|run| !run.results.is_empty());
     let figures = if has_figures { text(&log.runs) } else { text(&log.other) };
-    let counts: &[u8] = if Names::of(&log.card).is_none() { bytes } else { &[] };
+    let counts: &[u8] = if CardNames::of(&log.card).is_none() { bytes } else { &[] };
     let [date, part] = [&log.date, &log.part].map(|part| part.as_deref().unwrap_or_default());
     // Visible ASCII only: what line ends, byte order marks and UTF-16 do to a text is gone.
     let visible = counts.iter().copied().filter(u8::is_ascii_graphic);

@@ -9,20 +9,20 @@ mod prepared;
 mod write;
 
 pub use group::setting_of;
-pub use prepared::{NewSource, Stored};
+pub use prepared::{ImportedSource, NewSource};
 
-use crate::connection::{Connection, Outcome};
+use crate::connection::{Connection, SqlResult};
 use crate::resolver::CardResolver;
 use crate::{Archive, ArchiveError};
-use prepared::{Known, PreparedLog};
-use write::Batch;
+use prepared::{KnownFiles, PreparedLog};
+use write::RowsInOrder;
 
 impl Archive {
     /// Takes in files with their logs, all of them or none; they are on disk when this returns.
     pub fn import<'a>(
         &mut self,
         sources: impl IntoIterator<Item = NewSource<'a>>,
-    ) -> Result<Vec<Stored>, ArchiveError> {
+    ) -> Result<Vec<ImportedSource>, ArchiveError> {
         let sources = sources.into_iter().collect();
         let stored = self.write(async |c| import(c, sources).await)?;
         self.settle()?;
@@ -30,15 +30,15 @@ impl Archive {
     }
 }
 
-async fn import(c: &mut Connection, sources: Vec<NewSource<'_>>) -> Outcome<Vec<Stored>> {
+async fn import(c: &mut Connection, sources: Vec<NewSource<'_>>) -> SqlResult<Vec<ImportedSource>> {
     c.expect_a_batch().await?;
     let prepared = prepared::all(&sources);
-    let mut known = Known::of(c, &prepared).await?;
+    let mut known = KnownFiles::of(c, &prepared).await?;
     let fresh: Vec<Option<Vec<&PreparedLog<'_>>>> =
         prepared.iter().map(|source| known.fresh(source)).collect();
     let sightings: Vec<_> = fresh.iter().flatten().flatten().map(|log| log.sighting.clone()).collect();
     let mut resolver = CardResolver::of(c, &sightings).await?;
-    let mut batch = Batch::new();
+    let mut batch = RowsInOrder::new();
     for ((source, logs), new) in prepared.iter().zip(&fresh).zip(sources) {
         if logs.is_some() {
             batch.add_bytes(source, new.bytes.into_owned());
@@ -48,7 +48,7 @@ async fn import(c: &mut Connection, sources: Vec<NewSource<'_>>) -> Outcome<Vec<
     let mut stored = Vec::with_capacity(prepared.len());
     for (source, logs) in prepared.iter().zip(fresh) {
         stored.push(match logs {
-            Some(logs) => Stored::New {
+            Some(logs) => ImportedSource::New {
                 source: source.hash.clone(),
                 sessions: batch.add(source, &logs, &mut resolver)?,
             },

@@ -2,9 +2,9 @@
 //! them is in the archive already.
 
 use super::group;
-use crate::connection::{Connection, Outcome, Row};
+use crate::connection::{Connection, SqlResult, SqlRow};
 use crate::{SessionId, hash, naming};
-use cardscope_model::log::Log;
+use cardscope_model::log::CardLog;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -22,12 +22,12 @@ pub struct NewSource<'a> {
     /// Its bytes. Owned ones are handed on to the database without another copy of them.
     pub bytes: Cow<'a, [u8]>,
     /// What was understood.
-    pub logs: &'a [Log],
+    pub logs: &'a [CardLog],
 }
 
 /// What became of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Stored {
+pub enum ImportedSource {
     /// It is in the archive now.
     New {
         /// Its name there: BLAKE3 of its bytes, in hex. Of a session without a file, the session's own name.
@@ -47,7 +47,7 @@ pub enum Stored {
 }
 
 /// A file, hashed before anything is asked of the database.
-pub(super) struct Prepared<'a> {
+pub(super) struct PreparedSource<'a> {
     pub(super) name: &'a str,
     pub(super) format: &'a str,
     pub(super) hash: String,
@@ -55,9 +55,9 @@ pub(super) struct Prepared<'a> {
 }
 
 pub(super) struct PreparedLog<'a> {
-    pub(super) log: &'a Log,
+    pub(super) log: &'a CardLog,
     pub(super) content_hash: String,
-    pub(super) sighting: naming::Sighting,
+    pub(super) sighting: naming::CardSighting,
 }
 
 impl NewSource<'_> {
@@ -67,8 +67,8 @@ impl NewSource<'_> {
 }
 
 /// The files with their logs; those that share a card were met where the first of them was.
-pub(super) fn all<'a>(sources: &[NewSource<'a>]) -> Vec<Prepared<'a>> {
-    let mut prepared: Vec<Prepared<'a>> = sources.iter().map(Prepared::of).collect();
+pub(super) fn all<'a>(sources: &[NewSource<'a>]) -> Vec<PreparedSource<'a>> {
+    let mut prepared: Vec<PreparedSource<'a>> = sources.iter().map(PreparedSource::of).collect();
     for (at, source) in sources.iter().enumerate() {
         let first = source.shares_card_of.and_then(|first| prepared.get(first)?.logs.first());
         if let Some(place) = first.map(|log| log.sighting.met_at.clone()) {
@@ -78,12 +78,12 @@ pub(super) fn all<'a>(sources: &[NewSource<'a>]) -> Vec<Prepared<'a>> {
     prepared
 }
 
-impl<'a> Prepared<'a> {
+impl<'a> PreparedSource<'a> {
     fn of(source: &NewSource<'a>) -> Self {
         let logs = source.logs.iter().filter(|log| !log.is_empty() || !log.doubts.is_empty());
         let mut logs: Vec<_> = logs.map(|log| PreparedLog::of(log, source)).collect();
         tell_apart(&mut logs);
-        Prepared { name: source.name, format: source.format, hash: hash::of_bytes(&source.bytes), logs }
+        PreparedSource { name: source.name, format: source.format, hash: hash::of_bytes(&source.bytes), logs }
     }
 }
 
@@ -99,30 +99,30 @@ fn tell_apart(logs: &mut [PreparedLog<'_>]) {
 }
 
 impl<'a> PreparedLog<'a> {
-    fn of(log: &'a Log, source: &NewSource<'_>) -> Self {
+    fn of(log: &'a CardLog, source: &NewSource<'_>) -> Self {
         let content_hash = group::content_hash(log, &source.bytes);
         let sighting = naming::of_log(log, &content_hash, &source.called());
         PreparedLog { log, content_hash, sighting }
     }
 }
 
-impl Stored {
+impl ImportedSource {
     /// A file that is there, by the columns of its hash, name and time from `first` on.
-    pub(crate) fn known(row: &Row, first: usize) -> Outcome<Stored> {
+    pub(crate) fn known(row: &SqlRow, first: usize) -> SqlResult<ImportedSource> {
         let [source, name, imported_at] = [row.get(first)?, row.get(first + 1)?, row.get(first + 2)?];
-        Ok(Stored::Known { source, name, imported_at })
+        Ok(ImportedSource::Known { source, name, imported_at })
     }
 }
 
 /// The files of a batch that are there, by their bytes and by what their logs say.
-pub(super) struct Known {
-    by_hash: HashMap<String, Stored>,
-    by_content: HashMap<String, Stored>,
+pub(super) struct KnownFiles {
+    by_hash: HashMap<String, ImportedSource>,
+    by_content: HashMap<String, ImportedSource>,
     now: String,
 }
 
-impl Known {
-    pub(super) async fn of(c: &mut Connection, batch: &[Prepared<'_>]) -> Outcome<Self> {
+impl KnownFiles {
+    pub(super) async fn of(c: &mut Connection, batch: &[PreparedSource<'_>]) -> SqlResult<Self> {
         let hashes: Vec<String> = batch.iter().map(|s| s.hash.clone()).collect();
         let contents: Vec<String> =
             batch.iter().flat_map(|s| &s.logs).map(|log| log.content_hash.clone()).collect();
@@ -131,12 +131,12 @@ impl Known {
         let by_content = "SELECT s.content_hash, o.hash, o.name, o.imported_at FROM session s \
             JOIN source o ON o.hash = s.source_hash WHERE s.content_hash";
         let by_content = there(c, by_content, &contents).await?;
-        Ok(Known { by_hash, by_content, now: crate::stamp::now() })
+        Ok(KnownFiles { by_hash, by_content, now: crate::stamp::now() })
     }
 
     /// The logs of a file that are to be taken in; `None` where nothing of it is new. It is known from now on, so that
     /// the same file further on in the batch is not taken in twice.
-    pub(super) fn fresh<'l>(&mut self, source: &'l Prepared<'l>) -> Option<Vec<&'l PreparedLog<'l>>> {
+    pub(super) fn fresh<'l>(&mut self, source: &'l PreparedSource<'l>) -> Option<Vec<&'l PreparedLog<'l>>> {
         if self.by_hash.contains_key(&source.hash) {
             return None;
         }
@@ -145,7 +145,7 @@ impl Known {
         if fresh.is_empty() && !source.logs.is_empty() {
             return None;
         }
-        let there = Stored::Known {
+        let there = ImportedSource::Known {
             source: source.hash.clone(),
             name: source.name.to_owned(),
             imported_at: self.now.clone(),
@@ -157,14 +157,18 @@ impl Known {
     }
 
     /// The file that has what this one has.
-    pub(super) fn found(&self, source: &Prepared<'_>) -> Stored {
+    pub(super) fn found(&self, source: &PreparedSource<'_>) -> ImportedSource {
         let by_content = || source.logs.iter().find_map(|log| self.by_content.get(&log.content_hash));
         let known = self.by_hash.get(&source.hash).or_else(by_content).cloned();
-        known.unwrap_or_else(|| Stored::New { source: source.hash.clone(), sessions: Vec::new() })
+        known.unwrap_or_else(|| ImportedSource::New { source: source.hash.clone(), sessions: Vec::new() })
     }
 }
 
-async fn there(c: &mut Connection, head: &str, keys: &[String]) -> Outcome<HashMap<String, Stored>> {
-    let there = c.all_of(head, keys, |row| Ok((row.get(0)?, Stored::known(row, 1)?))).await?;
+async fn there(
+    c: &mut Connection,
+    head: &str,
+    keys: &[String],
+) -> SqlResult<HashMap<String, ImportedSource>> {
+    let there = c.all_of(head, keys, |row| Ok((row.get(0)?, ImportedSource::known(row, 1)?))).await?;
     Ok(there.into_iter().collect())
 }

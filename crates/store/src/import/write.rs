@@ -1,14 +1,14 @@
 //! The rows of a batch of logs.
 
-use super::group::{Group, groups, left_out, method};
-use super::prepared::{Prepared, PreparedLog};
-use crate::connection::{Connection, Outcome, Rows, Value, json};
-use crate::events::Events;
-use crate::resolver::{CardResolver, Resolved};
-use crate::rig::Shared;
+use super::group::{RunGroup, groups, left_out, method};
+use super::prepared::{PreparedLog, PreparedSource};
+use crate::connection::{Connection, RowBatch, SqlResult, SqlValue, json};
+use crate::events::StoredEvents;
+use crate::resolver::{CardResolver, ResolvedSighting};
+use crate::rig::SharedSettings;
 use crate::write::origins;
 use crate::{SessionId, figures, sql, stamp};
-use cardscope_model::log::Log;
+use cardscope_model::log::CardLog;
 use cardscope_model::setting::Setting;
 use uuid::Uuid;
 
@@ -22,29 +22,29 @@ pub(crate) const IO_PATH: &str = "imported";
 const NO_SEED: &str = "0";
 
 /// Rows that belong together, written in the order in which they refer to each other.
-pub(super) struct Batch {
+pub(super) struct RowsInOrder {
     now: String,
-    sources: Rows,
-    sessions: Rows,
-    runs: Rows,
-    shared: Shared,
-    events: Events,
+    sources: RowBatch,
+    sessions: RowBatch,
+    runs: RowBatch,
+    shared: SharedSettings,
+    events: StoredEvents,
 }
 
-impl Batch {
+impl RowsInOrder {
     pub(super) fn new() -> Self {
-        Batch {
+        RowsInOrder {
             now: stamp::now(),
-            sources: Rows::new(sql::INSERT_SOURCES, ""),
-            sessions: Rows::new(sql::INSERT_SESSIONS, ""),
-            runs: Rows::new(sql::INSERT_RUNS, ""),
-            shared: Shared::default(),
-            events: Events::default(),
+            sources: RowBatch::new(sql::INSERT_SOURCES, ""),
+            sessions: RowBatch::new(sql::INSERT_SESSIONS, ""),
+            runs: RowBatch::new(sql::INSERT_RUNS, ""),
+            shared: SharedSettings::default(),
+            events: StoredEvents::default(),
         }
     }
 
     /// Adds the bytes of a file.
-    pub(super) fn add_bytes(&mut self, source: &Prepared<'_>, bytes: Vec<u8>) {
+    pub(super) fn add_bytes(&mut self, source: &PreparedSource<'_>, bytes: Vec<u8>) {
         self.sources.push([
             (&source.hash).into(),
             source.name.into(),
@@ -56,17 +56,17 @@ impl Batch {
     }
 
     /// Writes the bytes of the files that were added, so that they need no memory while the rest is made.
-    pub(super) async fn write_bytes(&mut self, c: &mut Connection) -> Outcome<()> {
+    pub(super) async fn write_bytes(&mut self, c: &mut Connection) -> SqlResult<()> {
         self.sources.write(c).await
     }
 
     /// Adds the logs of a file; its sessions.
     pub(super) fn add(
         &mut self,
-        source: &Prepared<'_>,
+        source: &PreparedSource<'_>,
         logs: &[&PreparedLog<'_>],
         resolver: &mut CardResolver,
-    ) -> Outcome<Vec<SessionId>> {
+    ) -> SqlResult<Vec<SessionId>> {
         let mut sessions = Vec::new();
         for log in logs {
             let placed = resolver.resolve(&log.sighting);
@@ -81,12 +81,12 @@ impl Batch {
 
     fn session(
         &mut self,
-        source: &Prepared<'_>,
+        source: &PreparedSource<'_>,
         log: &PreparedLog<'_>,
         document: &str,
-        group: &Group,
-        placed: &Resolved,
-    ) -> Outcome<SessionId> {
+        group: &RunGroup,
+        placed: &ResolvedSighting,
+    ) -> SqlResult<SessionId> {
         let id = SessionId(Uuid::now_v7());
         let recipe = method(log.log);
         let version = log.log.tool.as_ref().and_then(|tool| tool.version.as_deref()).unwrap_or_default();
@@ -114,23 +114,29 @@ impl Batch {
             json(&group.condition)?.into(),
             json(&origins(&group.condition))?.into(),
             IO_PATH.into(),
-            Value::Real(None),
+            SqlValue::Real(None),
             "null".into(),
             "null".into(),
             env!("CARGO_PKG_VERSION").into(),
             "".into(),
             (&started_at).into(),
             date.into(),
-            Value::Text(None),
+            SqlValue::Text(None),
             (&self.now).into(),
-            crate::EndedHow::Complete.word().into(),
-            Value::Text(None),
+            crate::SessionEnd::Complete.word().into(),
+            SqlValue::Text(None),
         ]);
         self.add_runs(id, group, &setting, &started_at)?;
         Ok(id)
     }
 
-    fn add_runs(&mut self, id: SessionId, group: &Group, setting: &str, started_at: &str) -> Outcome<()> {
+    fn add_runs(
+        &mut self,
+        id: SessionId,
+        group: &RunGroup,
+        setting: &str,
+        started_at: &str,
+    ) -> SqlResult<()> {
         for run in &group.runs {
             self.runs.push([
                 id.to_string().into(),
@@ -139,7 +145,7 @@ impl Batch {
                 true.into(),
                 started_at.into(),
                 (&self.now).into(),
-                Value::Text(None),
+                SqlValue::Text(None),
                 setting.into(),
                 group.size_bytes.into(),
                 run.loops.into(),
@@ -150,7 +156,7 @@ impl Batch {
     }
 
     /// Writes everything else.
-    pub(super) async fn write(mut self, c: &mut Connection, resolver: CardResolver) -> Outcome<()> {
+    pub(super) async fn write(mut self, c: &mut Connection, resolver: CardResolver) -> SqlResult<()> {
         resolver.write(c).await?;
         self.shared.write(c).await?;
         self.events.write(c).await?;
@@ -160,8 +166,8 @@ impl Batch {
 }
 
 /// What stands beside the runs of a log, with a word on what was left out of them.
-fn without_runs(log: &Log) -> Log {
-    let mut rest = Log::new(&log.format);
+fn without_runs(log: &CardLog) -> CardLog {
+    let mut rest = CardLog::new(&log.format);
     rest.tool.clone_from(&log.tool);
     rest.part.clone_from(&log.part);
     rest.date.clone_from(&log.date);

@@ -10,7 +10,7 @@ fn card(brand: &str, name: &str, size: &str) -> CardFacts {
 }
 
 fn label_of(facts: &CardFacts) -> String {
-    Names::of(facts).unwrap().label.unwrap()
+    CardNames::of(facts).unwrap().label.unwrap()
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn a_card_is_known_by_its_label_however_it_is_typed() {
 #[test]
 fn a_card_of_which_only_the_size_is_known_has_no_name() {
     let facts = CardFacts { capacity_bytes: Some(64_000_000_000), ..CardFacts::default() };
-    assert_eq!(Names::of(&facts), None);
+    assert_eq!(CardNames::of(&facts), None);
     assert!(!is_named(&facts));
     assert_eq!(of_unit(None, "", "speed.txt").title, "unnamed card of speed.txt");
 }
@@ -54,7 +54,7 @@ fn one_kind_of_flash_under_two_brands_is_two_cards() {
 fn a_log_with_a_cid_names_the_unit_that_a_slot_names() {
     // A CID of our own: maker 0x27, "OWN32", serial 0x00c0ffee.
     let cid = "2750484f574e333210 00c0ffee 015a00".replace(' ', "");
-    let mut log = Log::new("sysfs");
+    let mut log = CardLog::new("sysfs");
     log.card.cid = Some(cid.clone());
     log.card.capacity_bytes = Some(31_000_000_512);
     let met = of_log(&log, "", "");
@@ -67,7 +67,7 @@ fn a_log_with_a_cid_names_the_unit_that_a_slot_names() {
 
 #[test]
 fn registers_that_cannot_be_read_name_nobody() {
-    let mut log = Log::new("sysfs");
+    let mut log = CardLog::new("sysfs");
     log.card.cid = Some("not hex".into());
     assert!(of_log(&log, "", "").unit.is_none());
     log.card.cid = None;

@@ -3,8 +3,8 @@
 //! It works on whole batches: what concerns them is read once, decided in memory by the rules of `naming`, and
 //! written at the end.
 
-use crate::connection::{Connection, Outcome, Row, Rows, found, json, statement};
-use crate::naming::{self, Names, Sighting};
+use crate::connection::{Connection, RowBatch, SqlResult, SqlRow, found, json, statement};
+use crate::naming::{self, CardNames, CardSighting};
 use crate::{hash, sql, stamp};
 use cardscope_model::card::CardFacts;
 use cardscope_model::session_file::CardUnit;
@@ -12,12 +12,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Where a sighting was put.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Resolved {
+pub(crate) struct ResolvedSighting {
     pub(crate) card: String,
     pub(crate) unit: Option<String>,
 }
 
-struct Card {
+struct KnownCard {
     facts: CardFacts,
     /// Of a card of which nothing is known: where it was met.
     title: Option<String>,
@@ -25,7 +25,7 @@ struct Card {
     changed: bool,
 }
 
-struct Unit {
+struct KnownUnit {
     card: String,
     facts: CardFacts,
     new: Option<CardUnit>,
@@ -35,25 +35,25 @@ struct Unit {
 /// Cards and units as far as they concern a batch.
 #[derive(Default)]
 pub(crate) struct CardResolver {
-    cards: BTreeMap<String, Card>,
-    units: BTreeMap<String, Unit>,
+    cards: BTreeMap<String, KnownCard>,
+    units: BTreeMap<String, KnownUnit>,
     by_fingerprint: HashMap<String, String>,
     by_label: HashMap<String, BTreeSet<String>>,
     by_registers: HashMap<String, BTreeSet<String>>,
-    new_names: Vec<(String, Names)>,
+    new_names: Vec<(String, CardNames)>,
     met: BTreeSet<String>,
 }
 
 impl CardResolver {
     /// Finds the card and the unit of one sighting, or makes them; both are there when this returns.
-    pub(crate) async fn place(c: &mut Connection, sighting: &Sighting) -> Outcome<Resolved> {
+    pub(crate) async fn place(c: &mut Connection, sighting: &CardSighting) -> SqlResult<ResolvedSighting> {
         let mut resolver = CardResolver::of(c, std::slice::from_ref(sighting)).await?;
         let placed = resolver.resolve(sighting);
         resolver.write(c).await?;
         Ok(placed)
     }
 
-    fn remember(&mut self, card: &str, names: &Names) {
+    fn remember(&mut self, card: &str, names: &CardNames) {
         self.by_fingerprint.insert(names.fingerprint.clone(), card.to_owned());
         if let Some(label) = &names.label {
             self.by_label.entry(label.clone()).or_default().insert(card.to_owned());
@@ -64,8 +64,8 @@ impl CardResolver {
     }
 
     /// The card and the unit of a sighting; both are there after [`CardResolver::write`].
-    pub(crate) fn resolve(&mut self, sighting: &Sighting) -> Resolved {
-        let names = Names::of(&sighting.facts);
+    pub(crate) fn resolve(&mut self, sighting: &CardSighting) -> ResolvedSighting {
+        let names = CardNames::of(&sighting.facts);
         let unit = sighting.unit.as_ref().and_then(|unit| self.units.get(&unit.id));
         let card = match (unit, self.brought(sighting), &names) {
             (Some(unit), _, _) => unit.card.clone(),
@@ -80,7 +80,7 @@ impl CardResolver {
 
     /// The card of the id that a sighting brings along from another archive. Two archives may have given one id to two
     /// cards whose registers are alike, so what is known of both decides.
-    fn brought(&self, sighting: &Sighting) -> Option<String> {
+    fn brought(&self, sighting: &CardSighting) -> Option<String> {
         let id = sighting.id.as_ref()?;
         let known = &self.cards.get(id)?.facts;
         let differ = naming::registers_hide_difference(known, &sighting.facts)
@@ -88,12 +88,12 @@ impl CardResolver {
         (!differ).then(|| id.clone())
     }
 
-    fn fresh_unnamed_id(&self, sighting: &Sighting) -> String {
+    fn fresh_unnamed_id(&self, sighting: &CardSighting) -> String {
         let brought = sighting.id.clone().filter(|id| !self.cards.contains_key(id));
         brought.unwrap_or_else(|| unnamed_id(&sighting.met_at))
     }
 
-    fn put(&mut self, card: &str, names: Option<Names>, sighting: &Sighting) -> Resolved {
+    fn put(&mut self, card: &str, names: Option<CardNames>, sighting: &CardSighting) -> ResolvedSighting {
         self.learn(card, sighting);
         if let Some(names) = names.filter(|n| !self.by_fingerprint.contains_key(&n.fingerprint)) {
             self.remember(card, &names);
@@ -101,10 +101,10 @@ impl CardResolver {
         }
         self.met.insert(card.to_owned());
         let unit = sighting.unit.as_ref().map(|unit| self.learn_unit(card, unit));
-        Resolved { card: card.to_owned(), unit }
+        ResolvedSighting { card: card.to_owned(), unit }
     }
 
-    fn known(&self, sighting: &Sighting, names: &Names) -> Option<String> {
+    fn known(&self, sighting: &CardSighting, names: &CardNames) -> Option<String> {
         if let Some(card) = self.by_fingerprint.get(&names.fingerprint) {
             return Some(card.clone());
         }
@@ -136,7 +136,7 @@ impl CardResolver {
     }
 
     /// An id for a card that is not there yet: of the same facts always the same.
-    fn fresh_id(&self, sighting: &Sighting, names: &Names) -> String {
+    fn fresh_id(&self, sighting: &CardSighting, names: &CardNames) -> String {
         let by_names = || {
             naming::register_id(&sighting.facts).unwrap_or_else(|| hash::of(&["card", &names.fingerprint]))
         };
@@ -145,7 +145,7 @@ impl CardResolver {
         if self.cards.contains_key(&id) { hash::of(&[&id, &names.fingerprint]) } else { id }
     }
 
-    fn learn(&mut self, id: &str, sighting: &Sighting) {
+    fn learn(&mut self, id: &str, sighting: &CardSighting) {
         let met = sighting.facts.without_serial();
         if let Some(card) = self.cards.get_mut(id) {
             let before = card.facts.clone();
@@ -154,11 +154,11 @@ impl CardResolver {
             return;
         }
         let title = (!naming::is_named(&met)).then(|| sighting.title.clone());
-        self.cards.insert(id.to_owned(), Card { facts: met, title, new: true, changed: false });
+        self.cards.insert(id.to_owned(), KnownCard { facts: met, title, new: true, changed: false });
     }
 
     fn learn_unit(&mut self, card: &str, unit: &CardUnit) -> String {
-        let new = || Unit {
+        let new = || KnownUnit {
             card: card.to_owned(),
             facts: CardFacts::default(),
             new: Some(unit.clone()),
@@ -172,9 +172,9 @@ impl CardResolver {
     }
 
     /// Everything in the archive that these might be.
-    pub(crate) async fn of(c: &mut Connection, sightings: &[Sighting]) -> Outcome<Self> {
+    pub(crate) async fn of(c: &mut Connection, sightings: &[CardSighting]) -> SqlResult<Self> {
         let mut resolver = CardResolver::default();
-        let names: Vec<Names> = sightings.iter().filter_map(|s| Names::of(&s.facts)).collect();
+        let names: Vec<CardNames> = sightings.iter().filter_map(|s| CardNames::of(&s.facts)).collect();
         let units = sightings.iter().filter_map(|s| s.unit.as_ref()).map(|unit| unit.id.clone());
         resolver.load_units(c, distinct(units)).await?;
         let fingerprints = distinct(names.iter().map(|n| n.fingerprint.clone()));
@@ -185,7 +185,7 @@ impl CardResolver {
             .await?;
         // A card of which nothing is known is named by its place, and may be there already.
         let unnamed =
-            sightings.iter().filter(|s| Names::of(&s.facts).is_none()).map(|s| unnamed_id(&s.met_at));
+            sightings.iter().filter(|s| CardNames::of(&s.facts).is_none()).map(|s| unnamed_id(&s.met_at));
         let of_units = resolver.units.values().map(|s| s.card.clone());
         let brought = sightings.iter().filter_map(|s| s.id.clone());
         let ids =
@@ -194,19 +194,19 @@ impl CardResolver {
         Ok(resolver)
     }
 
-    async fn load_units(&mut self, c: &mut Connection, ids: Vec<String>) -> Outcome<()> {
-        let unit = |row: &Row| {
-            let known = Unit { card: row.get(1)?, facts: row.json(2)?, new: None, changed: false };
+    async fn load_units(&mut self, c: &mut Connection, ids: Vec<String>) -> SqlResult<()> {
+        let unit = |row: &SqlRow| {
+            let known = KnownUnit { card: row.get(1)?, facts: row.json(2)?, new: None, changed: false };
             Ok((row.get::<String>(0)?, known))
         };
         self.units.extend(c.all_of("SELECT id, card_id, facts FROM specimen WHERE id", &ids, unit).await?);
         Ok(())
     }
 
-    async fn load_names(&mut self, c: &mut Connection, column: &str, keys: Vec<String>) -> Outcome<()> {
+    async fn load_names(&mut self, c: &mut Connection, column: &str, keys: Vec<String>) -> SqlResult<()> {
         let asked = format!("SELECT fingerprint, card_id, label, registers FROM known_as WHERE {column}");
-        let names = |row: &Row| {
-            let names = Names { fingerprint: row.get(0)?, label: row.get(2)?, registers: row.get(3)? };
+        let names = |row: &SqlRow| {
+            let names = CardNames { fingerprint: row.get(0)?, label: row.get(2)?, registers: row.get(3)? };
             Ok((row.get::<String>(1)?, names))
         };
         for (card, names) in c.all_of(&asked, &keys, names).await? {
@@ -215,19 +215,19 @@ impl CardResolver {
         Ok(())
     }
 
-    async fn load_cards(&mut self, c: &mut Connection, ids: Vec<String>) -> Outcome<()> {
-        let card = |row: &Row| {
+    async fn load_cards(&mut self, c: &mut Connection, ids: Vec<String>) -> SqlResult<()> {
+        let card = |row: &SqlRow| {
             let title = if row.get(3)? { None } else { Some(row.get(2)?) };
-            Ok((row.get::<String>(0)?, Card { facts: row.json(1)?, title, new: false, changed: false }))
+            Ok((row.get::<String>(0)?, KnownCard { facts: row.json(1)?, title, new: false, changed: false }))
         };
         self.cards.extend(c.all_of("SELECT id, facts, title, named FROM card WHERE id", &ids, card).await?);
         Ok(())
     }
 
     /// Writes what is new or was completed, and marks the cards that were met: their summaries are to be made anew.
-    pub(crate) async fn write(self, c: &mut Connection) -> Outcome<()> {
+    pub(crate) async fn write(self, c: &mut Connection) -> SqlResult<()> {
         let now = stamp::now();
-        let mut cards = Rows::new(sql::INSERT_CARDS, "ON CONFLICT (id) DO NOTHING");
+        let mut cards = RowBatch::new(sql::INSERT_CARDS, "ON CONFLICT (id) DO NOTHING");
         for (id, card) in &self.cards {
             if card.new {
                 cards.push(sql::card_row(id, &card.facts, card.title.as_deref(), &now)?);
@@ -241,8 +241,8 @@ impl CardResolver {
         mark_stale(c, &self.met).await
     }
 
-    async fn write_units(&self, c: &mut Connection, now: &str) -> Outcome<()> {
-        let mut rows = Rows::new(sql::INSERT_SPECIMENS, "ON CONFLICT (id) DO NOTHING");
+    async fn write_units(&self, c: &mut Connection, now: &str) -> SqlResult<()> {
+        let mut rows = RowBatch::new(sql::INSERT_SPECIMENS, "ON CONFLICT (id) DO NOTHING");
         for (id, known) in &self.units {
             let facts = json(&known.facts)?;
             match &known.new {
@@ -277,9 +277,9 @@ fn distinct(all: impl Iterator<Item = String>) -> Vec<String> {
 /// Stores names that lead to cards; one that leads to a card already goes on doing so.
 pub(crate) async fn write_names(
     c: &mut Connection,
-    names: impl IntoIterator<Item = (String, Names)>,
-) -> Outcome<()> {
-    let mut rows = Rows::new(sql::INSERT_NAMES, "ON CONFLICT (fingerprint) DO NOTHING");
+    names: impl IntoIterator<Item = (String, CardNames)>,
+) -> SqlResult<()> {
+    let mut rows = RowBatch::new(sql::INSERT_NAMES, "ON CONFLICT (fingerprint) DO NOTHING");
     for (card, n) in names {
         rows.push([n.fingerprint.into(), card.into(), n.label.into(), n.registers.into()]);
     }
@@ -292,7 +292,7 @@ pub(crate) async fn update_card(
     id: &str,
     facts: &CardFacts,
     unnamed: Option<&str>,
-) -> Outcome<()> {
+) -> SqlResult<()> {
     let [id, title, named, brand, name, model, maker, capacity, facts, _] =
         sql::card_row(id, facts, unnamed, "")?;
     let values = [id, title, named, brand, name, model, maker, capacity, facts];
@@ -301,8 +301,8 @@ pub(crate) async fn update_card(
 
 /// Marks cards whose summaries are older than their runs. A card that is marked already is marked again, so that who
 /// makes summaries waits for the end of this write.
-pub(crate) async fn mark_stale(c: &mut Connection, cards: &BTreeSet<String>) -> Outcome<()> {
-    let mut rows = Rows::new(sql::INSERT_STALE, sql::STALE_AGAIN);
+pub(crate) async fn mark_stale(c: &mut Connection, cards: &BTreeSet<String>) -> SqlResult<()> {
+    let mut rows = RowBatch::new(sql::INSERT_STALE, sql::STALE_AGAIN);
     cards.iter().for_each(|card| rows.push([card.into()]));
     rows.write(c).await
 }

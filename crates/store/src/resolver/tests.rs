@@ -1,9 +1,9 @@
 use super::*;
 use crate::naming::of_log;
-use cardscope_model::log::Log;
+use cardscope_model::log::CardLog;
 
 fn met(resolver: &mut CardResolver, facts: &CardFacts) -> String {
-    let log = Log { card: facts.clone(), ..Log::new("test") };
+    let log = CardLog { card: facts.clone(), ..CardLog::new("test") };
     resolver.resolve(&of_log(&log, "file", "file")).card
 }
 
@@ -51,7 +51,7 @@ fn what_one_sighting_lacks_another_completes_and_nothing_is_overwritten() {
 fn a_card_without_a_name_is_one_for_each_place_it_was_met_in() {
     let resolver = &mut CardResolver::default();
     let nameless = |resolver: &mut CardResolver, place: &str| {
-        resolver.resolve(&of_log(&Log::new("test"), place, place)).card
+        resolver.resolve(&of_log(&CardLog::new("test"), place, place)).card
     };
     let first = nameless(resolver, "a.txt");
     assert_eq!(nameless(resolver, "a.txt"), first);

@@ -10,7 +10,7 @@ use std::io::Write;
 
 /// A value on its way into a column.
 #[derive(Debug)]
-pub(super) enum Cell<'a> {
+pub(super) enum ColumnCell<'a> {
     Text(Option<Cow<'a, str>>),
     Whole(Option<i64>),
     Real(Option<f64>),
@@ -20,9 +20,9 @@ pub(super) enum Cell<'a> {
 
 macro_rules! cells {
     ($($kind:ident: $($from:ty => |$it:ident| $inner:expr),+;)+) => {
-        $($(impl<'a> From<$from> for Cell<'a> {
+        $($(impl<'a> From<$from> for ColumnCell<'a> {
             fn from($it: $from) -> Self {
-                Cell::$kind($inner)
+                ColumnCell::$kind($inner)
             }
         })+)+
     };
@@ -46,7 +46,7 @@ fn signed(number: u64) -> i64 {
 
 /// The values of a column, those that are there.
 #[derive(Debug)]
-enum Values {
+enum ColumnValues {
     Text(Vec<ByteArray>),
     Int(Vec<i32>),
     Long(Vec<i64>),
@@ -56,8 +56,8 @@ enum Values {
 
 /// A column of a row group in the making.
 #[derive(Debug)]
-struct Column {
-    values: Values,
+struct ColumnBuilder {
+    values: ColumnValues,
     /// Which rows have a value; empty for a column that always has one.
     definitions: Vec<i16>,
     /// Which values begin a row, in a column of lists.
@@ -67,18 +67,18 @@ struct Column {
     name: String,
 }
 
-impl Column {
+impl ColumnBuilder {
     fn of(descriptor: &ColumnDescriptor) -> Result<Self> {
         use parquet::basic::Type;
         let values = match descriptor.physical_type() {
-            Type::BYTE_ARRAY => Values::Text(Vec::new()),
-            Type::INT32 => Values::Int(Vec::new()),
-            Type::INT64 => Values::Long(Vec::new()),
-            Type::DOUBLE => Values::Real(Vec::new()),
-            Type::BOOLEAN => Values::Truth(Vec::new()),
+            Type::BYTE_ARRAY => ColumnValues::Text(Vec::new()),
+            Type::INT32 => ColumnValues::Int(Vec::new()),
+            Type::INT64 => ColumnValues::Long(Vec::new()),
+            Type::DOUBLE => ColumnValues::Real(Vec::new()),
+            Type::BOOLEAN => ColumnValues::Truth(Vec::new()),
             other => return Err(ParquetError::NYI(other.to_string())),
         };
-        Ok(Column {
+        Ok(ColumnBuilder {
             values,
             definitions: Vec::new(),
             repetitions: Vec::new(),
@@ -89,8 +89,8 @@ impl Column {
     }
 
     /// Adds a value; bytes that it needs.
-    fn push(&mut self, cell: &Cell<'_>) -> Result<usize> {
-        if let Cell::Texts(texts) = cell {
+    fn push(&mut self, cell: &ColumnCell<'_>) -> Result<usize> {
+        if let ColumnCell::Texts(texts) = cell {
             return Ok(self.push_list(texts));
         }
         let bytes = self.value(cell)?;
@@ -102,16 +102,22 @@ impl Column {
         Ok(bytes)
     }
 
-    fn value(&mut self, cell: &Cell<'_>) -> Result<usize> {
+    fn value(&mut self, cell: &ColumnCell<'_>) -> Result<usize> {
         match (&mut self.values, cell) {
-            (_, Cell::Text(None) | Cell::Whole(None) | Cell::Real(None) | Cell::Truth(None)) => return Ok(0),
-            (Values::Text(all), Cell::Text(Some(text))) => return Ok(push_text(all, text)),
-            (Values::Int(all), Cell::Whole(Some(number))) => {
+            (
+                _,
+                ColumnCell::Text(None)
+                | ColumnCell::Whole(None)
+                | ColumnCell::Real(None)
+                | ColumnCell::Truth(None),
+            ) => return Ok(0),
+            (ColumnValues::Text(all), ColumnCell::Text(Some(text))) => return Ok(push_text(all, text)),
+            (ColumnValues::Int(all), ColumnCell::Whole(Some(number))) => {
                 all.push(i32::try_from(*number).unwrap_or(i32::MAX))
             }
-            (Values::Long(all), Cell::Whole(Some(number))) => all.push(*number),
-            (Values::Real(all), Cell::Real(Some(number))) => all.push(*number),
-            (Values::Truth(all), Cell::Truth(Some(truth))) => all.push(*truth),
+            (ColumnValues::Long(all), ColumnCell::Whole(Some(number))) => all.push(*number),
+            (ColumnValues::Real(all), ColumnCell::Real(Some(number))) => all.push(*number),
+            (ColumnValues::Truth(all), ColumnCell::Truth(Some(truth))) => all.push(*truth),
             (_, cell) => {
                 let what = format!("the column {} is not one of {cell:?}", self.name);
                 return Err(ParquetError::General(what));
@@ -122,7 +128,7 @@ impl Column {
 
     /// A list without elements has no value, and says so by its level.
     fn push_list(&mut self, texts: &[String]) -> usize {
-        let Values::Text(all) = &mut self.values else { return 0 };
+        let ColumnValues::Text(all) = &mut self.values else { return 0 };
         if texts.is_empty() {
             self.definitions.push(0);
             self.repetitions.push(0);
@@ -148,11 +154,11 @@ impl Column {
             };
         }
         match (to.untyped(), &mut self.values) {
-            (ColumnWriter::ByteArrayColumnWriter(w), Values::Text(values)) => batch!(w, values),
-            (ColumnWriter::Int32ColumnWriter(w), Values::Int(values)) => batch!(w, values),
-            (ColumnWriter::Int64ColumnWriter(w), Values::Long(values)) => batch!(w, values),
-            (ColumnWriter::DoubleColumnWriter(w), Values::Real(values)) => batch!(w, values),
-            (ColumnWriter::BoolColumnWriter(w), Values::Truth(values)) => batch!(w, values),
+            (ColumnWriter::ByteArrayColumnWriter(w), ColumnValues::Text(values)) => batch!(w, values),
+            (ColumnWriter::Int32ColumnWriter(w), ColumnValues::Int(values)) => batch!(w, values),
+            (ColumnWriter::Int64ColumnWriter(w), ColumnValues::Long(values)) => batch!(w, values),
+            (ColumnWriter::DoubleColumnWriter(w), ColumnValues::Real(values)) => batch!(w, values),
+            (ColumnWriter::BoolColumnWriter(w), ColumnValues::Truth(values)) => batch!(w, values),
             _ => Err(ParquetError::General(format!("the column {} has changed its type", self.name))),
         }
         .map(drop)
@@ -169,20 +175,21 @@ fn push_text(all: &mut Vec<ByteArray>, text: &str) -> usize {
 
 /// The columns of a table, with the rows of one row group.
 #[derive(Debug)]
-pub(super) struct Columns {
-    columns: Vec<Column>,
+pub(super) struct TableColumns {
+    columns: Vec<ColumnBuilder>,
     rows: usize,
     bytes: usize,
 }
 
-impl Columns {
+impl TableColumns {
     pub(super) fn of(schema: &SchemaDescriptor) -> Result<Self> {
-        let columns = schema.columns().iter().map(|column| Column::of(column)).collect::<Result<_>>()?;
-        Ok(Columns { columns, rows: 0, bytes: 0 })
+        let columns =
+            schema.columns().iter().map(|column| ColumnBuilder::of(column)).collect::<Result<_>>()?;
+        Ok(TableColumns { columns, rows: 0, bytes: 0 })
     }
 
     /// Adds a row: a cell for each column.
-    pub(super) fn push(&mut self, row: &[Cell<'_>]) -> Result<()> {
+    pub(super) fn push(&mut self, row: &[ColumnCell<'_>]) -> Result<()> {
         if row.len() != self.columns.len() {
             return Err(ParquetError::IndexOutOfBound(row.len(), self.columns.len()));
         }

@@ -13,9 +13,9 @@ mod time;
 
 pub use table::{TableFile, TablesError};
 
-use crate::connection::{Connection, Outcome, Row, composed, statement};
+use crate::connection::{Connection, SqlResult, SqlRow, composed, statement};
 use crate::{Archive, cards};
-use rows::Tables;
+use rows::TableWriter;
 use sources::SessionSource;
 use std::collections::HashMap;
 use std::fs::File;
@@ -67,7 +67,7 @@ impl Archive {
         stop: impl Fn() -> bool + Sync,
     ) -> Result<Vec<TableFile>, TablesError> {
         self.settle()?;
-        let mut tables = Tables::new(&mut make, &stop).map_err(TablesError::File)?;
+        let mut tables = TableWriter::new(&mut make, &stop).map_err(TablesError::File)?;
         self.read(async |c| c.at_once(async |c| everything(c, &mut tables, excluded).await).await)?;
         tables.finish()
     }
@@ -76,9 +76,9 @@ impl Archive {
 /// Reads all of it. What cannot be written ends it early; the tables remember why.
 async fn everything(
     c: &mut Connection,
-    tables: &mut Tables<'_>,
+    tables: &mut TableWriter<'_>,
     excluded: &HashMap<String, String>,
-) -> Outcome<()> {
+) -> SqlResult<()> {
     let mut all = cards::all(c).await?;
     all.sort_by(|a, b| a.id.cmp(&b.id));
     for card in all {
@@ -98,13 +98,13 @@ async fn everything(
     Ok(())
 }
 
-async fn some(c: &mut Connection, tables: &mut Tables<'_>, sessions: &[SessionSource]) -> Outcome<()> {
+async fn some(c: &mut Connection, tables: &mut TableWriter<'_>, sessions: &[SessionSource]) -> SqlResult<()> {
     let by_id: HashMap<&str, &SessionSource> = sessions.iter().map(|s| (s.id.as_str(), s)).collect();
     let ids: Vec<&str> = sessions.iter().map(|s| s.id.as_str()).collect();
     let of_these = |head: &str, places: String, order: &str| {
         composed(format!("{head}({places}) ORDER BY session_id, {order}")).bind_all(ids.iter().copied())
     };
-    let session = |row: &Row| -> Outcome<&SessionSource> {
+    let session = |row: &SqlRow| -> SqlResult<&SessionSource> {
         by_id.get(row.get::<String>(0)?.as_str()).copied().ok_or(sqlx::Error::RowNotFound)
     };
     for session in sessions {

@@ -1,37 +1,39 @@
 //! What the archive says, as rows of the tables.
 
-use super::columns::Cell;
+use super::columns::ColumnCell;
 use super::schema;
-use super::sources::{Details, Document, FIRST_YEAR, RunSource, SeriesPoint, SessionSource, StoredFinding};
-use super::table::{MakeFile, Table, TableFile, TablesError};
+use super::sources::{
+    FIRST_YEAR, ResultDetails, RunSource, SeriesPoint, SessionSource, StoredFinding, TableDocument,
+};
+use super::table::{ExportTable, MakeFile, TableFile, TablesError};
 use super::time::{micros, year};
-use crate::connection::{Outcome, Row};
+use crate::connection::{SqlResult, SqlRow};
 use crate::{figures, stamp};
 use cardscope_model::archived::StoredCard;
 use cardscope_model::condition::Condition;
 use cardscope_model::finding::Finding;
-use cardscope_model::series::Series;
+use cardscope_model::series::TimeSeries;
 use cardscope_model::sustain;
-use cardscope_model::test_name::{Op, TestName};
+use cardscope_model::test_name::{TestName, TestOp};
 use serde::Deserialize;
 use std::io;
 
 /// The tables, filled row by row. What cannot be written is remembered, and nothing is written after it.
-pub(super) struct Tables<'a> {
-    sessions: Table,
-    figures: Table,
-    series: Table,
-    findings: Table,
-    cards: Table,
+pub(super) struct TableWriter<'a> {
+    sessions: ExportTable,
+    figures: ExportTable,
+    series: ExportTable,
+    findings: ExportTable,
+    cards: ExportTable,
     make: &'a mut MakeFile<'a>,
     stop: &'a (dyn Fn() -> bool + Sync),
     failed: Option<io::Error>,
     stopped: bool,
 }
 
-impl<'a> Tables<'a> {
+impl<'a> TableWriter<'a> {
     pub(super) fn new(make: &'a mut MakeFile<'a>, stop: &'a (dyn Fn() -> bool + Sync)) -> io::Result<Self> {
-        Ok(Tables {
+        Ok(TableWriter {
             sessions: schema::sessions::table()?,
             figures: schema::figures::table()?,
             series: schema::series::table()?,
@@ -68,7 +70,7 @@ impl<'a> Tables<'a> {
         Ok(files)
     }
 
-    fn put(&mut self, table: fn(&mut Self) -> &mut Table, year: Option<i16>, row: &[Cell<'_>]) {
+    fn put(&mut self, table: fn(&mut Self) -> &mut ExportTable, year: Option<i16>, row: &[ColumnCell<'_>]) {
         if self.failed.is_none() {
             let file = table(self).place_for(year);
             let made = match file {
@@ -88,14 +90,14 @@ impl<'a> Tables<'a> {
     }
 
     /// The figures of a run.
-    pub(super) fn run(&mut self, s: &SessionSource, row: &Row) -> Outcome<()> {
+    pub(super) fn run(&mut self, s: &SessionSource, row: &SqlRow) -> SqlResult<()> {
         let measured_at = match s.is_own {
             true => micros(&row.get::<String>(3)?),
             false => s.measured_at,
         };
         let condition: Condition = row.optional_json(7)?.unwrap_or_default();
         let figures = figures::of_text(&row.get::<String>(8)?)?;
-        let details: Details = row
+        let details: ResultDetails = row
             .get::<Option<String>>(9)?
             .and_then(|text| serde_json::from_str(&text).ok())
             .unwrap_or_default();
@@ -116,12 +118,12 @@ impl<'a> Tables<'a> {
     }
 
     /// The series of a loop.
-    pub(super) fn sample(&mut self, s: &SessionSource, row: &Row) -> Outcome<()> {
+    pub(super) fn sample(&mut self, s: &SessionSource, row: &SqlRow) -> SqlResult<()> {
         let name = TestName { pattern: row.parsed(1)?, op: row.parsed(2)? };
         let (test, op) = (name.to_string(), name.op.to_string());
         let (run, step): (i64, Option<String>) = (row.get(0)?, row.get(3)?);
         let (number, counted): (i64, bool) = (row.get(4)?, row.get(5)?);
-        let series: Series = row.json(6)?;
+        let series: TimeSeries = row.json(6)?;
         for bucket in series.iter() {
             let mean =
                 (bucket.ios > 0 && bucket.sum_us > 0).then(|| bucket.sum_us as f64 / bucket.ios as f64);
@@ -153,7 +155,7 @@ impl<'a> Tables<'a> {
         self.put(|all| &mut all.series, Some(s.year), &schema::series::row(s, point));
     }
 
-    pub(super) fn finding(&mut self, s: &SessionSource, row: &Row) -> Outcome<()> {
+    pub(super) fn finding(&mut self, s: &SessionSource, row: &SqlRow) -> SqlResult<()> {
         let finding = StoredFinding {
             claim: row.get(2)?,
             verdict: row.get(3)?,
@@ -171,8 +173,8 @@ impl<'a> Tables<'a> {
     }
 
     /// The findings of a record, and the series of a long run, which stand in its document alone.
-    pub(super) fn document(&mut self, s: &SessionSource, row: &Row) -> Outcome<()> {
-        let document: Document = serde_json::from_str(&row.get::<String>(0)?).unwrap_or_default();
+    pub(super) fn document(&mut self, s: &SessionSource, row: &SqlRow) -> SqlResult<()> {
+        let document: TableDocument = serde_json::from_str(&row.get::<String>(0)?).unwrap_or_default();
         let findings: Vec<Finding> = Deserialize::deserialize(document.findings).unwrap_or_default();
         for (place, finding) in (1..).zip(findings) {
             let weight = serde_json::to_value(finding.weight).unwrap_or_default();
@@ -187,20 +189,21 @@ impl<'a> Tables<'a> {
             self.stored_finding(s, place, &finding);
         }
         if s.kind == "sustain" {
-            let series: Vec<sustain::Sample> = Deserialize::deserialize(document.series).unwrap_or_default();
+            let series: Vec<sustain::SustainSample> =
+                Deserialize::deserialize(document.series).unwrap_or_default();
             self.long_run(s, &series);
         }
         Ok(())
     }
 
     /// Samples of a long run say when they end and what was moved until then.
-    fn long_run(&mut self, s: &SessionSource, series: &[sustain::Sample]) {
+    fn long_run(&mut self, s: &SessionSource, series: &[sustain::SustainSample]) {
         let (mut began, mut written, mut read) = (0.0, 0, 0);
         for sample in series {
             let phase = serde_json::to_value(sample.phase).unwrap_or_default();
             let moved = [
-                (Op::Write, sample.write_mb_s, sample.bytes_written.saturating_sub(written)),
-                (Op::Read, sample.read_mb_s, sample.bytes_read.saturating_sub(read)),
+                (TestOp::Write, sample.write_mb_s, sample.bytes_written.saturating_sub(written)),
+                (TestOp::Read, sample.read_mb_s, sample.bytes_read.saturating_sub(read)),
             ];
             let hottest = sample.temperatures.iter().map(|reading| reading.celsius).max_by(f64::total_cmp);
             for (op, mb_s, bytes) in moved {

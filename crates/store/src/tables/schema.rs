@@ -1,13 +1,13 @@
 //! The tables, each described once: its columns with Parquet's types, and the values of a row. Names are those of the
 //! documents (`bench --json`), with the parts of a nested one joined: `latency_us_p99`. docs/tables.md explains each.
 
-use super::columns::Cell;
-use super::sources::{Detail, RunSource, SeriesPoint, SessionSource, StoredFinding};
-use super::table::Table;
+use super::columns::ColumnCell;
+use super::sources::{ResultDetail, RunSource, SeriesPoint, SessionSource, StoredFinding};
+use super::table::ExportTable;
 use super::time::micros;
 use cardscope_model::archived::StoredCard;
-use cardscope_model::run::Figure;
-use cardscope_model::test_name::Order;
+use cardscope_model::run::TestFigure;
+use cardscope_model::test_name::IoOrder;
 use std::io;
 
 /// A column in Parquet's notation.
@@ -41,12 +41,12 @@ macro_rules! tables {
 
             const COLUMNS: &[&str] = &[$(concat!(stringify!($need), " ", declaration!($type $column))),+];
 
-            pub(in super::super) fn table() -> io::Result<Table> {
-                Table::new(stringify!($table), COLUMNS)
+            pub(in super::super) fn table() -> io::Result<ExportTable> {
+                ExportTable::new(stringify!($table), COLUMNS)
             }
 
-            pub(in super::super) fn row<$life>($($of: $source),+) -> [Cell<$life>; COLUMNS.len()] {
-                [$(Cell::from($value)),+]
+            pub(in super::super) fn row<$life>($($of: $source),+) -> [ColumnCell<$life>; COLUMNS.len()] {
+                [$(ColumnCell::from($value)),+]
             }
         }
     )+};
@@ -77,7 +77,7 @@ tables! {
     }
 
     /// What each test gave in each run.
-    figures<'a>(s: &'a SessionSource, run: &'a RunSource, place: i64, figure: &'a Figure, detail: Option<&'a Detail>) {
+    figures<'a>(s: &'a SessionSource, run: &'a RunSource, place: i64, figure: &'a TestFigure, detail: Option<&'a ResultDetail>) {
         required text session = &s.id,
         required int32 run = run.number,
         required int32 place = place,
@@ -193,9 +193,9 @@ fn filled(text: &str) -> Option<&str> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-fn access(order: Order) -> &'static str {
+fn access(order: IoOrder) -> &'static str {
     match order {
-        Order::Sequential => "SEQ",
-        Order::Random => "RND",
+        IoOrder::Sequential => "SEQ",
+        IoOrder::Random => "RND",
     }
 }

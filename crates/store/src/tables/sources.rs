@@ -1,11 +1,11 @@
 //! What rows of the tables are made of: sessions, runs, samples and findings as the archive has them.
 
 use super::time::{micros, year};
-use crate::connection::{Outcome, Row};
+use crate::connection::{SqlResult, SqlRow};
 use cardscope_model::condition::Condition;
 use cardscope_model::result::TemperatureC;
-use cardscope_model::run::Figure;
-use cardscope_model::test_name::{Op, Pattern};
+use cardscope_model::run::TestFigure;
+use cardscope_model::test_name::{AccessPattern, TestOp};
 use serde::Deserialize;
 use serde_json::Value as Json;
 
@@ -38,7 +38,7 @@ pub(super) struct SessionSource {
 
 impl SessionSource {
     /// A row of the statement in `super`.
-    pub(super) fn of_row(row: &Row) -> Outcome<Self> {
+    pub(super) fn of_row(row: &SqlRow) -> SqlResult<Self> {
         let (id, started): (String, String) = (row.get(0)?, row.get(8)?);
         let (started_at, measured): (_, Option<String>) = (micros(&started), row.get(9)?);
         Ok(SessionSource {
@@ -127,15 +127,15 @@ pub(super) struct StoredFinding {
 
 /// What the results of a run measured here say beside its figures.
 #[derive(Default, Deserialize)]
-pub(super) struct Details {
+pub(super) struct ResultDetails {
     #[serde(default)]
-    pub(super) results: Vec<Detail>,
+    pub(super) results: Vec<ResultDetail>,
 }
 
 #[derive(Deserialize)]
-pub(super) struct Detail {
-    pub(super) test: Pattern,
-    pub(super) op: Op,
+pub(super) struct ResultDetail {
+    pub(super) test: AccessPattern,
+    pub(super) op: TestOp,
     #[serde(default)]
     pub(super) step: Option<String>,
     pub(super) bytes: u64,
@@ -144,15 +144,15 @@ pub(super) struct Detail {
     pub(super) temperature_c: TemperatureC,
 }
 
-impl Details {
-    pub(super) fn of(&self, figure: &Figure) -> Option<&Detail> {
+impl ResultDetails {
+    pub(super) fn of(&self, figure: &TestFigure) -> Option<&ResultDetail> {
         self.results.iter().find(|d| d.test == figure.test && d.op == figure.op && d.step == figure.step)
     }
 }
 
 /// The parts of a record's document that are in tables.
 #[derive(Default, Deserialize)]
-pub(super) struct Document {
+pub(super) struct TableDocument {
     #[serde(default)]
     pub(super) findings: Json,
     #[serde(default)]

@@ -1,6 +1,6 @@
 //! A table on its way into files: a folder for each year, row groups written as they fill.
 
-use super::columns::{Cell, Columns};
+use super::columns::{ColumnCell, TableColumns};
 use crate::ArchiveError;
 use parquet::basic::{Compression, Encoding};
 use parquet::errors::ParquetError;
@@ -55,11 +55,11 @@ pub enum TablesError {
 }
 
 /// A table.
-pub(super) struct Table {
+pub(super) struct ExportTable {
     name: &'static str,
     schema: TypePtr,
     properties: WriterPropertiesPtr,
-    columns: Columns,
+    columns: TableColumns,
     open: Option<OpenFile>,
     /// Files of each year so far.
     parts: HashMap<Option<i16>, u32>,
@@ -73,13 +73,13 @@ struct OpenFile {
     rows: u64,
 }
 
-impl Table {
+impl ExportTable {
     /// A table without rows; its columns are in Parquet's notation.
     pub(super) fn new(name: &'static str, columns: &[&str]) -> io::Result<Self> {
         let schema = format!("message {name} {{ {} }}", columns.join(" "));
         let schema = Arc::new(parse_message_type(&schema).map_err(of_parquet)?);
         let descriptor = SchemaDescriptor::new(Arc::clone(&schema));
-        let columns = Columns::of(&descriptor).map_err(of_parquet)?;
+        let columns = TableColumns::of(&descriptor).map_err(of_parquet)?;
         let mut properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
             .set_encoding(Encoding::PLAIN)
@@ -91,7 +91,7 @@ impl Table {
             }
         }
         let properties = Arc::new(properties.build());
-        Ok(Table {
+        Ok(ExportTable {
             name,
             schema,
             properties,
@@ -125,7 +125,7 @@ impl Table {
     }
 
     /// Adds a row to the file that is open.
-    pub(super) fn push(&mut self, row: &[Cell<'_>]) -> io::Result<()> {
+    pub(super) fn push(&mut self, row: &[ColumnCell<'_>]) -> io::Result<()> {
         self.columns.push(row).map_err(of_parquet)?;
         if self.columns.rows() >= GROUP_ROWS || self.columns.bytes() >= GROUP_BYTES {
             self.write_group()?;

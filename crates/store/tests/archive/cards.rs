@@ -3,10 +3,10 @@
 use crate::engines::on_both;
 use crate::logs::{card, card_of, import, log};
 use crate::sessions;
-use cardscope_model::card::{CardFacts, Event, EventKind, Price};
+use cardscope_model::card::{CardEvent, CardFacts, CardPrice, EventKind};
 use cardscope_model::session_file::AttachedTo;
 use cardscope_model::session_file::CardUnit;
-use cardscope_store::{Archive, ArchiveError, NewAttachment, Owner, unit_id};
+use cardscope_store::{Archive, ArchiveError, AttachmentOwner, NewAttachment, unit_id};
 
 /// A CID of our own: maker 0x27, "OWN32", serial 0x00c0ffee.
 const CID: &str = "2750484f574e33321000c0ffee015a00";
@@ -15,9 +15,9 @@ fn with(facts: &CardFacts, model: &str, bytes: u64) -> CardFacts {
     CardFacts { model: Some(model.into()), capacity_bytes: Some(bytes), ..facts.clone() }
 }
 
-fn bought(date: &str, amount: f64) -> Event {
-    let price = Some(Price { amount, currency: "EUR".into() });
-    Event { date: Some(date.into()), kind: EventKind::Bought, price, note: None, source: None }
+fn bought(date: &str, amount: f64) -> CardEvent {
+    let price = Some(CardPrice { amount, currency: "EUR".into() });
+    CardEvent { date: Some(date.into()), kind: EventKind::Bought, price, note: None, source: None }
 }
 
 #[test]
@@ -156,10 +156,13 @@ fn the_price_of_a_card_is_what_was_last_paid_for_it() {
         log.events = vec![bought("2016-05", 6.81), bought("2014", 11.0)];
         let session = import(&mut archive, "list.txt", &log)[0];
         let id = card_of(&mut archive, session);
-        let failed = Event { kind: EventKind::Failed, ..bought("2019-02-03", f64::NAN) };
+        let failed = CardEvent { kind: EventKind::Failed, ..bought("2019-02-03", f64::NAN) };
         archive.add_event(&id, None, &failed).unwrap();
         archive.add_event(&id, None, &failed).unwrap();
-        assert_eq!(archive.cards().unwrap()[0].price, Some(Price { amount: 6.81, currency: "EUR".into() }));
+        assert_eq!(
+            archive.cards().unwrap()[0].price,
+            Some(CardPrice { amount: 6.81, currency: "EUR".into() })
+        );
         let events = archive.events(&id).unwrap();
         let dates: Vec<_> = events.iter().map(|(_, e)| e.date.clone().unwrap()).collect();
         assert_eq!(dates, ["2014", "2016-05", "2019-02-03"], "noted once each, oldest first");
@@ -183,7 +186,12 @@ fn a_receipt_hangs_on_a_card_once_and_comes_back_to_the_last_byte() {
             note: Some("two pages"),
             bytes: &bytes,
         };
-        for owner in [Owner::Card(&id), Owner::Card(&id), Owner::Unit(&piece), Owner::Session(session)] {
+        for owner in [
+            AttachmentOwner::Card(&id),
+            AttachmentOwner::Card(&id),
+            AttachmentOwner::Unit(&piece),
+            AttachmentOwner::Session(session),
+        ] {
             archive.attach(owner, &receipt).unwrap();
         }
         let hanging = archive.attachments(&id).unwrap();
@@ -192,7 +200,7 @@ fn a_receipt_hangs_on_a_card_once_and_comes_back_to_the_last_byte() {
         assert_eq!((hanging[0].bytes, hanging[0].file.note.as_deref()), (70_000, Some("two pages")));
         assert_eq!(archive.attachment(&hanging[0].file.hash).unwrap(), bytes);
         assert!(matches!(
-            archive.attach(Owner::Card("none"), &receipt),
+            archive.attach(AttachmentOwner::Card("none"), &receipt),
             Err(ArchiveError::NoSuchCard { .. })
         ));
         assert!(matches!(archive.attachment("none"), Err(ArchiveError::NoSuchFile { .. })));

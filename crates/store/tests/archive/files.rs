@@ -3,11 +3,12 @@
 use crate::engines::on_both;
 use crate::logs::{card, card_of, import, log};
 use crate::sessions::{self, report, results_of, run, sample};
-use cardscope_model::card::{Event, EventKind};
-use cardscope_model::report::{Header, Report};
+use cardscope_model::card::{CardEvent, EventKind};
+use cardscope_model::report::{Report, ReportHeader};
 use cardscope_model::session_file::{SessionFile, SessionFileError};
 use cardscope_store::{
-    Archive, ArchiveError, EndedHow, NewAttachment, Owner, SessionId, SessionStart, Stored,
+    Archive, ArchiveError, AttachmentOwner, ImportedSource, NewAttachment, SessionEnd, SessionId,
+    SessionStart,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -23,10 +24,10 @@ pub(crate) fn own(archive: &mut Archive, runs: u32, samples: u32) -> SessionId {
         all.push(results_of(number, &[("RND4K Q32T1 read", 9.0 + f64::from(number) / 3.0)]));
         archive.finish_run(session, &all[all.len() - 1]).unwrap();
     }
-    archive.finish(session, EndedHow::Interrupted, &report(session, all)).unwrap();
+    archive.finish(session, SessionEnd::Interrupted, &report(session, all)).unwrap();
     let id = card_of(archive, session);
     let piece = archive.units(&id).unwrap()[0].id.clone();
-    let event = Event {
+    let event = CardEvent {
         date: None,
         kind: EventKind::InUse,
         price: None,
@@ -34,10 +35,12 @@ pub(crate) fn own(archive: &mut Archive, runs: u32, samples: u32) -> SessionId {
         source: None,
     };
     archive.add_event(&id, Some(&piece), &event).unwrap();
-    archive.add_event(&id, None, &Event { kind: EventKind::Note, ..event }).unwrap();
+    archive.add_event(&id, None, &CardEvent { kind: EventKind::Note, ..event }).unwrap();
     let picture =
         NewAttachment { name: "card.png", media_type: "image/png", note: None, bytes: &[0, 255, 10, 13] };
-    for owner in [Owner::Session(session), Owner::Card(&id), Owner::Unit(&piece)] {
+    for owner in
+        [AttachmentOwner::Session(session), AttachmentOwner::Card(&id), AttachmentOwner::Unit(&piece)]
+    {
         archive.attach(owner, &picture).unwrap();
     }
     session
@@ -48,7 +51,7 @@ pub(crate) fn record(archive: &mut Archive, known: bool) -> SessionId {
     let start = SessionStart { unit: start.unit.filter(|_| known), seed: u64::MAX, ..start };
     let record = archive.begin_session(&start).unwrap();
     let body = json!({ "verdict": "genuine", "seconds": 0.1 });
-    archive.finish(record, EndedHow::Complete, &Report { header: Header::default(), body }).unwrap();
+    archive.finish(record, SessionEnd::Complete, &Report { header: ReportHeader::default(), body }).unwrap();
     record
 }
 
@@ -56,8 +59,8 @@ pub(crate) fn record(archive: &mut Archive, known: bool) -> SessionId {
 fn through(place: &Path, text: &str) -> String {
     let mut archive = Archive::open(place).unwrap();
     let file = SessionFile::from_json(text).unwrap();
-    assert!(matches!(archive.add_file(&file).unwrap(), Stored::New { .. }));
-    assert!(matches!(archive.add_file(&file).unwrap(), Stored::Known { .. }), "twice is once");
+    assert!(matches!(archive.add_file(&file).unwrap(), ImportedSource::New { .. }));
+    assert!(matches!(archive.add_file(&file).unwrap(), ImportedSource::Known { .. }), "twice is once");
     archive.export(file.session.parse().unwrap()).unwrap().to_json().unwrap()
 }
 
@@ -71,7 +74,7 @@ fn what_is_exported_comes_into_an_empty_archive_of_either_kind_and_out_again_as_
         let mut archive = Archive::open(place).unwrap();
         let mut log = log(card("Lexar", "PLAY PRO", "1TB"), &[612.0, 597.5]);
         log.card.made = Some("2024-02".into());
-        log.condition.set("note", "in a \"dock\"", cardscope_model::condition::Origin::Read);
+        log.condition.set("note", "in a \"dock\"", cardscope_model::condition::ConditionOrigin::Read);
         let imported = import(&mut archive, "lexar.log", &log)[0];
         let nameless = import(&mut archive, "speed.txt", &crate::logs::log(Default::default(), &[1.5]))[0];
         let begun = archive.begin_session(&sessions::start()).unwrap();
@@ -118,7 +121,7 @@ fn a_log_that_was_imported_here_by_itself_is_known_when_it_comes_as_a_file() {
         let mut archive = Archive::open(place).unwrap();
         import(&mut archive, "ours.log", &log);
         match archive.add_file(&file).unwrap() {
-            Stored::Known { name, .. } => assert_eq!(name, "ours.log"),
+            ImportedSource::Known { name, .. } => assert_eq!(name, "ours.log"),
             new => panic!("{new:?}"),
         }
     });
@@ -207,7 +210,7 @@ proptest! {
         let mut log = log(card("Any", &note, "1TB"), &speeds);
         log.other.insert(note.clone(), json!(speeds));
         let source = cardscope_store::NewSource { bytes: (&bytes[..]).into(), ..crate::logs::source(&note, &log) };
-        let Stored::New { sessions, .. } = archive.import([source]).unwrap().remove(0) else { unreachable!() };
+        let ImportedSource::New { sessions, .. } = archive.import([source]).unwrap().remove(0) else { unreachable!() };
         for (place, session) in [sessions[0], own(&mut archive, runs, samples)].into_iter().enumerate() {
             let text = exported(&mut archive, session);
             prop_assert_eq!(through(&folder.path().join(format!("{place}.sqlite")), &text), text);

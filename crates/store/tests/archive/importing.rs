@@ -4,9 +4,9 @@ use crate::engines::on_both;
 use crate::logs::{self, card, cooled, import, log, run, source};
 use crate::sessions;
 use cardscope_model::card::CardFacts;
-use cardscope_model::log::Log;
+use cardscope_model::log::CardLog;
 use cardscope_model::result::ToolPrints;
-use cardscope_store::{Archive, EndedHow, NewSource, Stored};
+use cardscope_store::{Archive, ImportedSource, NewSource, SessionEnd};
 use proptest::prelude::*;
 
 #[test]
@@ -24,7 +24,7 @@ fn a_log_comes_back_as_it_was_and_its_file_to_the_last_byte() {
         let mut archive = Archive::open(place).unwrap();
         let stored = archive.session(session).unwrap();
         assert_eq!(stored.summary.kind, "import");
-        assert_eq!((stored.summary.runs, stored.summary.ended), (3, Some(EndedHow::Complete)));
+        assert_eq!((stored.summary.runs, stored.summary.ended), (3, Some(SessionEnd::Complete)));
         assert_eq!(stored.summary.card.as_deref(), Some("Lexar PLAY PRO 1TB"));
         let back = stored.log().unwrap();
         // Who says what of a condition is kept beside the log.
@@ -45,14 +45,14 @@ fn the_same_file_or_the_same_log_in_other_line_ends_is_known_and_named() {
         let both = [source("ultra.txt", &log), source("ultra.txt", &log)];
         let kept = archive.import(both).unwrap();
         assert!(
-            matches!(&kept[..], [Stored::New { .. }, Stored::Known { .. }]),
+            matches!(&kept[..], [ImportedSource::New { .. }, ImportedSource::Known { .. }]),
             "twice in one batch: {kept:?}"
         );
         let crlf =
             NewSource { name: "copy of ultra.txt", bytes: b"ultra.txt\r\n".into(), ..source("", &log) };
         for again in [source("ultra.txt", &log), crlf] {
             match archive.import([again]).unwrap().remove(0) {
-                Stored::Known { name, source, .. } => {
+                ImportedSource::Known { name, source, .. } => {
                     assert_eq!(
                         (name.as_str(), source),
                         ("ultra.txt", archive.sources().unwrap()[0].hash.clone())
@@ -79,7 +79,7 @@ fn two_cards_without_a_name_are_two_even_with_the_same_single_figure() {
         // The same text as UTF-16 with other line ends is the same log.
         let bytes: Vec<u8> = "first: 44.46 MB/sec\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
         let again = NewSource { bytes: (&bytes[..]).into(), ..source("first.txt", &nameless) };
-        assert!(matches!(archive.import([again]).unwrap()[..], [Stored::Known { .. }]));
+        assert!(matches!(archive.import([again]).unwrap()[..], [ImportedSource::Known { .. }]));
     });
 }
 
@@ -116,7 +116,7 @@ fn runs_under_another_condition_or_size_are_a_session_of_their_own() {
 fn a_log_without_figures_is_kept_for_what_else_it_says() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
-        let mut log = Log::new("f3");
+        let mut log = CardLog::new("f3");
         log.other.insert("f3probe".into(), serde_json::json!({ "usable_bytes": 8_000_000_000u64 }));
         let sessions = import(&mut archive, "probe.log", &log);
         let stored = archive.session(sessions[0]).unwrap();
@@ -169,11 +169,11 @@ prop_compose! {
         speeds in prop::collection::vec(0.0..5000.0f64, 1..6),
         (brand, name, part) in (prop::option::of("[ -~]{1,12}"), prop::option::of("\\PC{1,12}"), prop::option::of("\\PC{0,12}")),
         (bytes, date, word) in (prop::option::of(0u64..1 << 50), prop::option::of("20[0-9]{2}-0[1-9]"), "\\PC{0,20}"),
-    ) -> Log {
+    ) -> CardLog {
         let mut log = log(Default::default(), &speeds);
         (log.card.brand, log.card.name, log.card.capacity_bytes) = (brand, name, bytes);
         (log.part, log.date) = (part, date);
-        log.condition.set("note", word.clone(), cardscope_model::condition::Origin::Stated);
+        log.condition.set("note", word.clone(), cardscope_model::condition::ConditionOrigin::Stated);
         log.other.insert(word, serde_json::json!(speeds));
         log
     }
@@ -188,7 +188,7 @@ proptest! {
             let names: Vec<String> = (0..logs.len()).map(|n| format!("{n}.log")).collect();
             let sources: Vec<_> = names.iter().zip(&logs).map(|(name, log)| source(name, log)).collect();
             for (kept, log) in archive.import(sources).unwrap().into_iter().zip(&logs) {
-                let Stored::New { sessions, .. } = kept else { continue };
+                let ImportedSource::New { sessions, .. } = kept else { continue };
                 let back = archive.session(sessions[0]).unwrap().log().unwrap();
                 assert_eq!(serde_json::to_value(&back).unwrap(), serde_json::to_value(log).unwrap());
             }
@@ -204,7 +204,7 @@ fn two_cards_of_which_only_the_size_is_known_are_two_even_with_the_same_single_f
         let nameless = log(size, &[44.46]);
         let ids = ["first", "second"].map(|name| {
             let titled = NewSource { title: Some("speed"), ..source(name, &nameless) };
-            let Stored::New { sessions, .. } = archive.import([titled]).unwrap().remove(0) else {
+            let ImportedSource::New { sessions, .. } = archive.import([titled]).unwrap().remove(0) else {
                 panic!("{name}")
             };
             logs::card_of(&mut archive, sessions[0])

@@ -4,11 +4,11 @@ use crate::engines::on_both;
 use crate::sessions::{self, report, results, results_of, run, sample, start};
 use crate::upgrading::{quoted, sql};
 use cardscope_model::aggregate;
-use cardscope_model::histogram::Histogram;
+use cardscope_model::histogram::LatencyHistogram;
 use cardscope_model::result::RunResult;
-use cardscope_model::series::Bucket;
+use cardscope_model::series::SeriesBucket;
 use cardscope_model::session_file::SampleRecord;
-use cardscope_store::{Archive, ArchiveError, EndedHow};
+use cardscope_store::{Archive, ArchiveError, SessionEnd};
 use proptest::prelude::*;
 use std::path::Path;
 
@@ -23,7 +23,7 @@ fn a_session_comes_back_whole_after_closing() {
             archive.finish_run(session, &results(number)).unwrap();
         }
         let report = report(session, vec![results(1), results(2)]);
-        archive.finish(session, EndedHow::Complete, &report).unwrap();
+        archive.finish(session, SessionEnd::Complete, &report).unwrap();
         drop(archive);
 
         let stored = Archive::open(place).unwrap().session(session).unwrap();
@@ -50,7 +50,7 @@ fn a_session_comes_back_whole_after_closing() {
         let line = stored.summary;
         assert_eq!(
             (line.runs, line.samples, line.ended, line.running),
-            (2, 6, Some(EndedHow::Complete), false)
+            (2, 6, Some(SessionEnd::Complete), false)
         );
         assert_eq!(line.card.as_deref(), Some("SN32G"));
     });
@@ -61,7 +61,7 @@ fn run_with_a_course(number: u32, loops: &[SampleRecord]) -> RunResult {
     let mut run = results_of(number, &[("RND4K Q32T1 read", 9.0), ("SEQ1M Q1T1 read", 80.0)]);
     run.results[0].series = aggregate::joined_series(loops.iter().map(|record| &record.sample));
     // Of this one no loop is kept: its series stands here alone.
-    run.results[1].series = [Bucket { bytes: 7, ..Bucket::default() }].into_iter().collect();
+    run.results[1].series = [SeriesBucket { bytes: 7, ..SeriesBucket::default() }].into_iter().collect();
     run
 }
 
@@ -77,7 +77,7 @@ fn series_and_runs_stand_in_the_archive_once_and_are_whole_when_read() {
             loops.iter().for_each(|one| archive.add_sample(session, whole.run, one).unwrap());
             archive.finish_run(session, whole).unwrap();
         }
-        archive.finish(session, EndedHow::Complete, &report(session, runs.clone())).unwrap();
+        archive.finish(session, SessionEnd::Complete, &report(session, runs.clone())).unwrap();
         let file = archive.export(session).unwrap();
         drop(archive);
         let whole = |place: &Path| {
@@ -162,7 +162,7 @@ prop_compose! {
         (key, step) in (".{0,20}", prop::option::of(".{0,20}")),
     ) -> SampleRecord {
         let mut record = sessions::sample(0);
-        let mut histogram = Histogram::default();
+        let mut histogram = LatencyHistogram::default();
         latencies.iter().for_each(|l| histogram.record(*l));
         (record.test_key, record.step) = (key, step);
         (record.sample.ios, record.sample.nanos, record.sample.counted) = (ios, nanos, counted);
@@ -170,7 +170,7 @@ prop_compose! {
         record.sample.histogram = histogram;
         record.sample.series = seconds
             .into_iter()
-            .map(|(at_s, seconds, bytes, max_us, temperature_c)| Bucket {
+            .map(|(at_s, seconds, bytes, max_us, temperature_c)| SeriesBucket {
                 at_s,
                 seconds,
                 bytes,

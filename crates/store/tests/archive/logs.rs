@@ -1,11 +1,11 @@
 //! Logs to import: made up, in the shapes that importers make.
 
 use cardscope_model::card::CardFacts;
-use cardscope_model::condition::{Condition, Origin};
-use cardscope_model::log::{Log, Tool};
+use cardscope_model::condition::{Condition, ConditionOrigin};
+use cardscope_model::log::{CardLog, LogTool};
 use cardscope_model::result::ToolPrints;
-use cardscope_model::run::{Figure, Run};
-use cardscope_store::{Archive, NewSource, SessionId, Stored};
+use cardscope_model::run::{Run, TestFigure};
+use cardscope_store::{Archive, ImportedSource, NewSource, SessionId};
 
 pub(crate) fn card(brand: &str, name: &str, size: &str) -> CardFacts {
     CardFacts {
@@ -17,14 +17,14 @@ pub(crate) fn card(brand: &str, name: &str, size: &str) -> CardFacts {
 }
 
 /// What a tool that prints MiB/s as "MB/s" says.
-pub(crate) fn figure(test: &str, printed: f64) -> Figure {
+pub(crate) fn figure(test: &str, printed: f64) -> TestFigure {
     let name: cardscope_model::test_name::TestName = test.parse().unwrap();
     let mb_s = printed * 1.048576;
-    Figure {
+    TestFigure {
         iops: Some(mb_s * 1e6 / name.pattern.block as f64),
         max_latency_us: Some(1e6 / (printed + 1.0)),
         as_printed: Some(ToolPrints { value: printed, unit: "MB/s".into() }),
-        ..Figure::of(name, mb_s)
+        ..TestFigure::of(name, mb_s)
     }
 }
 
@@ -39,24 +39,24 @@ pub(crate) fn run(number: u32, printed: f64) -> Run {
     }
 }
 
-pub(crate) fn log(card: CardFacts, speeds: &[f64]) -> Log {
-    let mut log = Log::new("cdm_fio");
-    log.tool = Some(Tool { name: "cdm_fio.sh".into(), version: None });
+pub(crate) fn log(card: CardFacts, speeds: &[f64]) -> CardLog {
+    let mut log = CardLog::new("cdm_fio");
+    log.tool = Some(LogTool { name: "cdm_fio.sh".into(), version: None });
     log.card = card;
     log.date = Some("2024-05-17".into());
-    log.condition.set("reader", "slot of a laptop", Origin::Stated);
+    log.condition.set("reader", "slot of a laptop", ConditionOrigin::Stated);
     log.runs = (1..).zip(speeds).map(|(number, speed)| run(number, *speed)).collect();
     log
 }
 
 pub(crate) fn cooled() -> Condition {
     let mut condition = Condition::default();
-    condition.set("cooling", "active", Origin::Stated);
+    condition.set("cooling", "active", ConditionOrigin::Stated);
     condition
 }
 
 /// A file of one log; its bytes are its name.
-pub(crate) fn source<'a>(name: &'a str, log: &'a Log) -> NewSource<'a> {
+pub(crate) fn source<'a>(name: &'a str, log: &'a CardLog) -> NewSource<'a> {
     NewSource {
         name,
         title: None,
@@ -68,9 +68,9 @@ pub(crate) fn source<'a>(name: &'a str, log: &'a Log) -> NewSource<'a> {
 }
 
 /// Imports one file; its sessions.
-pub(crate) fn import(archive: &mut Archive, name: &str, log: &Log) -> Vec<SessionId> {
+pub(crate) fn import(archive: &mut Archive, name: &str, log: &CardLog) -> Vec<SessionId> {
     match archive.import([source(name, log)]).unwrap().remove(0) {
-        Stored::New { sessions, .. } => sessions,
+        ImportedSource::New { sessions, .. } => sessions,
         known => panic!("{name} is not new: {known:?}"),
     }
 }

@@ -5,9 +5,11 @@ use crate::engines::on_both;
 use crate::files::{own, record};
 use crate::logs::{card, card_of, import, log};
 use crate::sessions::{self, report, results_of, run, sample};
-use cardscope_model::card::{CardFacts, Event, EventKind};
+use cardscope_model::card::{CardEvent, CardFacts, EventKind};
 use cardscope_model::session_file::SessionFile;
-use cardscope_store::{Archive, EndedHow, NewAttachment, NewSource, Owner, SessionId, Stored};
+use cardscope_store::{
+    Archive, AttachmentOwner, ImportedSource, NewAttachment, NewSource, SessionEnd, SessionId,
+};
 
 #[test]
 fn a_file_does_not_put_together_two_cards_that_the_rules_keep_apart() {
@@ -44,9 +46,12 @@ fn a_session_whose_name_is_spelled_in_capitals_is_the_same_session() {
         let mut file = other.export(session).unwrap();
         file.session = format!("{{{}}}", file.session.to_uppercase());
         let mut archive = Archive::open(place).unwrap();
-        assert!(matches!(archive.add_file(&file).unwrap(), Stored::New { .. }));
+        assert!(matches!(archive.add_file(&file).unwrap(), ImportedSource::New { .. }));
         assert_eq!(archive.session(session).unwrap().file.runs[0].samples.len(), 1);
-        assert!(matches!(archive.add_file(&other.export(session).unwrap()).unwrap(), Stored::Known { .. }));
+        assert!(matches!(
+            archive.add_file(&other.export(session).unwrap()).unwrap(),
+            ImportedSource::Known { .. }
+        ));
     });
 }
 
@@ -69,8 +74,8 @@ fn two_alike_logs_of_one_file_and_two_sizes_of_one_log_go_out_and_in_as_two() {
             several("nameless", &nameless),
         ];
         let kept = other.import(sources).unwrap();
-        let sessions = |kept: &Stored| match kept {
-            Stored::New { sessions, .. } => sessions.clone(),
+        let sessions = |kept: &ImportedSource| match kept {
+            ImportedSource::New { sessions, .. } => sessions.clone(),
             known => panic!("{known:?}"),
         };
         let all: Vec<SessionId> = kept.iter().flat_map(sessions).collect();
@@ -78,7 +83,7 @@ fn two_alike_logs_of_one_file_and_two_sizes_of_one_log_go_out_and_in_as_two() {
         let mut archive = Archive::open(place).unwrap();
         for session in &all {
             let file = other.export(*session).unwrap();
-            assert!(matches!(archive.add_file(&file).unwrap(), Stored::New { .. }), "{file:#?}");
+            assert!(matches!(archive.add_file(&file).unwrap(), ImportedSource::New { .. }), "{file:#?}");
         }
         let titles = |archive: &mut Archive| {
             archive.cards().unwrap().into_iter().map(|card| (card.title, card.runs)).collect::<Vec<_>>()
@@ -86,7 +91,7 @@ fn two_alike_logs_of_one_file_and_two_sizes_of_one_log_go_out_and_in_as_two() {
         assert_eq!(titles(&mut archive), titles(&mut other));
         // And each of the logs is known when it comes by itself, in other line ends.
         let again = NewSource { bytes: b"twins\r\n".into(), ..several("again", &twins) };
-        assert!(matches!(archive.import([again]).unwrap()[0], Stored::Known { .. }));
+        assert!(matches!(archive.import([again]).unwrap()[0], ImportedSource::Known { .. }));
     });
 }
 
@@ -101,8 +106,13 @@ fn what_happened_to_another_piece_goes_with_that_one() {
             other.begin_session(&start).unwrap()
         });
         let id = card_of(&mut other, sessions[0]);
-        let event =
-            |kind, note: &str| Event { date: None, kind, price: None, note: Some(note.into()), source: None };
+        let event = |kind, note: &str| CardEvent {
+            date: None,
+            kind,
+            price: None,
+            note: Some(note.into()),
+            source: None,
+        };
         for piece in other.units(&id).unwrap() {
             other.add_event(&id, Some(&piece.id), &event(EventKind::Failed, &piece.id)).unwrap();
         }
@@ -133,16 +143,16 @@ fn a_session_that_came_before_its_end_is_completed_by_the_file_with_its_end_and_
         other.add_sample(session, 2, &sample(1)).unwrap();
         let results = results_of(2, &[("RND4K Q1T1 read", 9.0)]);
         other.finish_run(session, &results).unwrap();
-        other.finish(session, EndedHow::Complete, &report(session, vec![results])).unwrap();
+        other.finish(session, SessionEnd::Complete, &report(session, vec![results])).unwrap();
         let late = other.export(session).unwrap();
 
         let mut archive = Archive::open(place).unwrap();
-        assert!(matches!(archive.add_file(&early).unwrap(), Stored::New { .. }));
-        assert!(matches!(archive.add_file(&early).unwrap(), Stored::Known { .. }));
+        assert!(matches!(archive.add_file(&early).unwrap(), ImportedSource::New { .. }));
+        assert!(matches!(archive.add_file(&early).unwrap(), ImportedSource::Known { .. }));
         let picture = NewAttachment { name: "card.png", media_type: "image/png", note: None, bytes: &[1] };
-        archive.attach(Owner::Session(session), &picture).unwrap();
-        assert!(matches!(archive.add_file(&late).unwrap(), Stored::New { .. }), "it has more");
-        assert!(matches!(archive.add_file(&early).unwrap(), Stored::Known { .. }), "it has less");
+        archive.attach(AttachmentOwner::Session(session), &picture).unwrap();
+        assert!(matches!(archive.add_file(&late).unwrap(), ImportedSource::New { .. }), "it has more");
+        assert!(matches!(archive.add_file(&early).unwrap(), ImportedSource::Known { .. }), "it has less");
         let file = archive.export(session).unwrap();
         assert_eq!(file.attachments.len(), 1, "what hangs on it here stays");
         assert_eq!(SessionFile { attachments: Vec::new(), ..file }.to_json(), late.to_json());
@@ -152,7 +162,7 @@ fn a_session_that_came_before_its_end_is_completed_by_the_file_with_its_end_and_
         let running = here.begin_session(&sessions::start()).unwrap();
         let mut ended = here.export(running).unwrap();
         (ended.ended_at, ended.ended) = (Some("2026-01-01".into()), Some("complete".into()));
-        assert!(matches!(here.add_file(&ended).unwrap(), Stored::Known { .. }));
+        assert!(matches!(here.add_file(&ended).unwrap(), ImportedSource::Known { .. }));
         // A record likewise.
         let record = record(&mut other, true);
         let whole = other.export(record).unwrap();

@@ -3,7 +3,7 @@
 use crate::engines::on_both;
 use crate::logs::{card, log, source};
 use crate::sessions::{self, run, sample, start};
-use cardscope_store::{Archive, Stored};
+use cardscope_store::{Archive, ImportedSource};
 
 #[test]
 fn two_processes_that_make_and_fill_one_archive_at_once_lose_nothing() {
@@ -57,7 +57,7 @@ pub(crate) fn import_sixty(archive: &mut Archive) {
     let names: Vec<_> = (0..60).map(|n| n.to_string()).collect();
     let sources: Vec<_> = names.iter().zip(&logs).map(|(name, log)| source(name, log)).collect();
     let kept = sources.chunks(7).flat_map(|some| archive.import(some.iter().cloned()).unwrap());
-    println!("new: {}", kept.filter(|kept| matches!(kept, Stored::New { .. })).count());
+    println!("new: {}", kept.filter(|kept| matches!(kept, ImportedSource::New { .. })).count());
 }
 
 #[test]

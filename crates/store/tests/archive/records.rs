@@ -2,8 +2,8 @@
 
 use crate::engines::on_both;
 use crate::sessions::{record, start};
-use cardscope_model::report::{Header, Report};
-use cardscope_store::{Archive, ArchiveError, EndedHow};
+use cardscope_model::report::{Report, ReportHeader};
+use cardscope_store::{Archive, ArchiveError, SessionEnd};
 use serde_json::json;
 
 #[test]
@@ -11,9 +11,9 @@ fn a_record_comes_back_as_it_was_last_kept_and_says_how_it_ended() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let [done, crashed] = [(); 2].map(|()| archive.begin_session(&record("verify")).unwrap());
-        let document = Report { header: Header::default(), body: json!({ "verdict": "genuine" }) };
+        let document = Report { header: ReportHeader::default(), body: json!({ "verdict": "genuine" }) };
         archive.update_record(done, &json!({ "verdict": "inconclusive" })).unwrap();
-        archive.finish(done, EndedHow::Complete, &document).unwrap();
+        archive.finish(done, SessionEnd::Complete, &document).unwrap();
         archive.update_record(crashed, &json!({ "rounds": 3 })).unwrap();
         drop(archive);
         let document = serde_json::to_value(&document).unwrap();
@@ -22,7 +22,7 @@ fn a_record_comes_back_as_it_was_last_kept_and_says_how_it_ended() {
         let stored = archive.session(done).unwrap();
         assert_eq!((&stored.file.kind, &stored.file.recipe), (&"verify".to_owned(), &None));
         assert_eq!(stored.file.document.as_ref(), Some(&document));
-        assert_eq!(stored.summary.ended, Some(EndedHow::Complete));
+        assert_eq!(stored.summary.ended, Some(SessionEnd::Complete));
         let stored = archive.session(crashed).unwrap();
         assert_eq!((stored.file.document, stored.summary.ended), (Some(json!({ "rounds": 3 })), None));
         assert!(stored.summary.running, "this process lives");

@@ -1,22 +1,22 @@
 //! Sessions to store: made up, but of the shape that a runner makes.
 
 use cardscope_model::caveat::Caveat;
-use cardscope_model::condition::{Condition, Origin};
-use cardscope_model::finding::{Finding, Weight};
-use cardscope_model::histogram::Histogram;
-use cardscope_model::report::{Header, Report};
+use cardscope_model::condition::{Condition, ConditionOrigin};
+use cardscope_model::finding::{Finding, FindingWeight};
+use cardscope_model::histogram::LatencyHistogram;
+use cardscope_model::report::{Report, ReportHeader};
 use cardscope_model::result::{
-    Bench, BenchReport, LatencyUs, RunResult, Sample, TemperatureC, TestResult, ToolPrints,
+    BenchReport, BenchResult, LatencyUs, LoopSample, RunResult, TemperatureC, TestResult, ToolPrints,
 };
-use cardscope_model::series::Bucket;
+use cardscope_model::series::SeriesBucket;
 use cardscope_model::session_file::SampleRecord;
 use cardscope_model::session_file::{CardUnit, FileRecipe};
 use cardscope_store::{Archive, RunStart, SessionId, SessionStart, SessionSummary, unit_id};
 
 pub(crate) fn start() -> SessionStart {
     let mut condition = Condition::default();
-    condition.set("cooling", "passive", Origin::Stated);
-    condition.set("kernel", "6.18", Origin::Read);
+    condition.set("cooling", "passive", ConditionOrigin::Stated);
+    condition.set("kernel", "6.18", ConditionOrigin::Read);
     SessionStart {
         kind: "bench".into(),
         target: "/dev/mmcblk0".into(),
@@ -62,24 +62,24 @@ pub(crate) fn run(number: u32) -> RunStart {
 
 /// The sample of a loop; its number of I/Os is the loop's, so that it is known again.
 pub(crate) fn sample(loop_index: u32) -> SampleRecord {
-    let mut histogram = Histogram::default();
+    let mut histogram = LatencyHistogram::default();
     (0..200).for_each(|i| histogram.record(100_000 + i * 7919 + u64::from(loop_index)));
     let ios = u64::from(loop_index) + 1;
-    let second = |at_s| Bucket {
+    let second = |at_s| SeriesBucket {
         at_s,
         bytes: ios * 4096,
         ios,
         sum_us: 1683 * ios,
         max_us: 1683.3,
         temperature_c: Some(41.7),
-        ..Bucket::default()
+        ..SeriesBucket::default()
     };
     SampleRecord {
         test_key: "RND4K Q32T1 read".into(),
         test: "RND4K Q32T1 read".parse().unwrap(),
         step: None,
         loop_index,
-        sample: Sample {
+        sample: LoopSample {
             bytes: ios * 4096,
             ios,
             nanos: 5_000_000_123,
@@ -128,23 +128,24 @@ pub(crate) fn report(session: SessionId, runs: Vec<RunResult>) -> BenchReport {
     let start = start();
     let recipe = start.recipe.unwrap();
     Report {
-        header: Header {
+        header: ReportHeader {
             target: start.target,
             seed: start.seed,
             condition: start.condition,
             io_path: start.io_path,
             findings: vec![
-                Finding::new("serial-zero", Weight::Hint, 0.5, "The serial number is 0.").because("psn", 0),
+                Finding::new("serial-zero", FindingWeight::Hint, 0.5, "The serial number is 0.")
+                    .because("psn", 0),
             ],
             session: Some(session.to_string()),
-            ..Header::default()
+            ..ReportHeader::default()
         },
-        body: Bench {
+        body: BenchResult {
             recipe: recipe.name,
             recipe_version: recipe.version,
             bus_ceiling_mb_s: start.bus_ceiling_mb_s,
             runs,
-            ..Bench::default()
+            ..BenchResult::default()
         },
     }
 }

@@ -3,8 +3,8 @@
 use crate::engines::on_both;
 use crate::logs::{card, card_of, import, log, run as log_run};
 use crate::sessions::{self, report, results_of, run};
-use cardscope_model::condition::Origin;
-use cardscope_store::{Archive, EndedHow};
+use cardscope_model::condition::ConditionOrigin;
+use cardscope_store::{Archive, SessionEnd};
 
 #[test]
 fn own_runs_and_logs_of_one_card_stand_beside_each_other() {
@@ -57,8 +57,8 @@ fn what_the_report_says_of_the_condition_is_what_the_runs_were_measured_under() 
         let results = results_of(2, &[("SEQ1M Q1T1 write", 60.0)]);
         archive.finish_run(own, &results).unwrap();
         let mut report = report(own, vec![results]);
-        report.header.condition.set("room_c", "24", Origin::Stated);
-        archive.finish(own, EndedHow::Complete, &report).unwrap();
+        report.header.condition.set("room_c", "24", ConditionOrigin::Stated);
+        archive.finish(own, SessionEnd::Complete, &report).unwrap();
         let id = card_of(&mut archive, own);
         let measured = archive.measurements(&[id]).unwrap();
         assert_eq!(measured[0].setting.condition.get("room_c"), Some("24"));

@@ -3,9 +3,9 @@
 use crate::engines::on_both;
 use crate::logs::{card, import, log};
 use crate::sessions::{record, report, results_of, run, sample, start};
-use cardscope_model::finding::{Finding, Weight};
-use cardscope_model::report::{Header, Report};
-use cardscope_store::{Archive, EndedHow, TableFile, TablesError};
+use cardscope_model::finding::{Finding, FindingWeight};
+use cardscope_model::report::{Report, ReportHeader};
+use cardscope_store::{Archive, SessionEnd, TableFile, TablesError};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 use serde_json::json;
@@ -85,15 +85,15 @@ fn fill(place: &Path) -> Archive {
         }
         archive.finish_run(own, results).unwrap();
     }
-    archive.finish(own, EndedHow::Complete, &report(own, runs)).unwrap();
+    archive.finish(own, SessionEnd::Complete, &report(own, runs)).unwrap();
     let crashed = archive.begin_session(&start()).unwrap();
     archive.begin_run(crashed, run(1)).unwrap();
     archive.add_sample(crashed, 1, &sample(0)).unwrap();
     let verify = archive.begin_session(&record("verify")).unwrap();
-    let finding = Finding::new("capacity", Weight::Bad, 0.99, "It holds 52 GB.").because("bytes", 52);
-    let header = Header { findings: vec![finding], ..Header::default() };
+    let finding = Finding::new("capacity", FindingWeight::Bad, 0.99, "It holds 52 GB.").because("bytes", 52);
+    let header = ReportHeader { findings: vec![finding], ..ReportHeader::default() };
     let document = Report { header, body: json!({ "verdict": "limbo" }) };
-    archive.finish(verify, EndedHow::Complete, &document).unwrap();
+    archive.finish(verify, SessionEnd::Complete, &document).unwrap();
     let sustain = archive.begin_session(&record("sustain")).unwrap();
     let series = json!([
         {"at_s": 1.0, "phase": "main", "write_mb_s": 90.0, "bytes_written": 90_000_000, "bytes_read": 0,
@@ -102,8 +102,8 @@ fn fill(place: &Path) -> Archive {
          "bytes_read": 6_000_000, "longest_gap_s": 0.1},
         {"at_s": 3.5, "phase": "pause", "bytes_written": 120_000_000, "bytes_read": 6_000_000, "longest_gap_s": 1.0},
     ]);
-    let document = Report { header: Header::default(), body: json!({ "series": series }) };
-    archive.finish(sustain, EndedHow::Complete, &document).unwrap();
+    let document = Report { header: ReportHeader::default(), body: json!({ "series": series }) };
+    archive.finish(sustain, SessionEnd::Complete, &document).unwrap();
     for (number, date) in ["2019-05-04", "2021", "2024-12"].into_iter().enumerate() {
         let mut log = log(card("Acme", &format!("Card {number}"), "64GB"), &[80.0, 81.5]);
         log.date = Some(date.to_owned());

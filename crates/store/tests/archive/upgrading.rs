@@ -119,7 +119,7 @@ fn what_an_older_cardscope_measured_has_its_card_its_figures_and_its_summary() {
         let session = archive.begin_session(&start()).unwrap();
         archive.begin_run(session, run(1)).unwrap();
         archive.add_sample(session, 1, &sample(0)).unwrap();
-        archive.finish(session, cardscope_store::EndedHow::Complete, &report(session, vec![])).unwrap();
+        archive.finish(session, cardscope_store::SessionEnd::Complete, &report(session, vec![])).unwrap();
         assert_eq!(crate::logs::card_of(&mut archive, session), CARD);
         drop(archive);
         assert_eq!(Archive::open(place).unwrap().sessions().unwrap().len(), 4);

@@ -4,7 +4,7 @@ use crate::engines::on_both;
 use crate::server::Server;
 use crate::sessions::start;
 use cardscope_model::card::CardFacts;
-use cardscope_store::{Archive, ArchiveError, Changes};
+use cardscope_store::{Archive, ArchiveChanges, ArchiveError};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ const QUIET: Duration = Duration::from_millis(1200);
 
 /// Waits until nothing is told any more: a file is asked, and tells of what happened just before as well.
 #[track_caller]
-fn settled(changes: &mut Changes) {
+fn settled(changes: &mut ArchiveChanges) {
     let start = Instant::now();
     while changes.wait(QUIET).unwrap() {
         assert!(start.elapsed() < SOON, "changes without end");
@@ -27,7 +27,7 @@ fn settled(changes: &mut Changes) {
 fn what_another_writes_is_told_once_and_reading_is_not() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
-        let mut changes = Changes::of(place).unwrap();
+        let mut changes = ArchiveChanges::of(place).unwrap();
         settled(&mut changes);
         let session = archive.begin_session(&start()).unwrap();
         assert!(changes.wait(SOON).unwrap(), "a session began");
@@ -53,7 +53,7 @@ fn what_another_writes_is_told_once_and_reading_is_not() {
 fn a_watch_ends_when_its_time_is_over_and_lives_on_a_thread() {
     on_both(|place| {
         let _archive = Archive::open(place).unwrap();
-        let mut changes = Changes::of(place).unwrap();
+        let mut changes = ArchiveChanges::of(place).unwrap();
         settled(&mut changes);
         let waited = std::thread::spawn(move || {
             let start = Instant::now();
@@ -69,7 +69,7 @@ fn a_watch_ends_when_its_time_is_over_and_lives_on_a_thread() {
 fn a_file_that_is_not_there_yet_is_not_made_and_its_making_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("archive.sqlite");
-    let mut changes = Changes::of(&place).unwrap();
+    let mut changes = ArchiveChanges::of(&place).unwrap();
     assert!(!changes.wait(Duration::ZERO).unwrap());
     assert!(!place.exists());
     drop(Archive::open(&place).unwrap());
@@ -96,9 +96,9 @@ fn what_is_no_archive_is_not_watched() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("holiday.jpg");
     std::fs::write(&place, vec![7; 4096]).unwrap();
-    assert!(matches!(Changes::of(&place), Err(ArchiveError::NotAnArchive(..))));
+    assert!(matches!(ArchiveChanges::of(&place), Err(ArchiveError::NotAnArchive(..))));
     let nowhere = "postgres:///cards?host=/nowhere&user=me&password=hunter2";
-    let refused = Changes::of(nowhere).unwrap_err().to_string();
+    let refused = ArchiveChanges::of(nowhere).unwrap_err().to_string();
     assert!(refused.contains("cannot be reached") && !refused.contains("hunter2"), "{refused}");
 }
 
@@ -107,7 +107,7 @@ fn a_server_that_was_away_is_one_change_and_goes_on_telling() {
     let server = Server::new();
     let address = server.database();
     let mut archive = Archive::open(&address).unwrap();
-    let mut changes = Changes::of(&address).unwrap();
+    let mut changes = ArchiveChanges::of(&address).unwrap();
     archive.begin_session(&start()).unwrap();
     assert!(changes.wait(SOON).unwrap());
     settled(&mut changes);
@@ -137,7 +137,7 @@ fn who_watches_a_server_hears_what_two_others_write_as_few_changes() {
     let address = server.database();
     let mut first = Archive::open(&address).unwrap();
     let mut second = Archive::open(&address).unwrap();
-    let mut changes = Changes::of(Path::new(&address)).unwrap();
+    let mut changes = ArchiveChanges::of(Path::new(&address)).unwrap();
     for _ in 0..20 {
         first.begin_session(&start()).unwrap();
         second.begin_session(&start()).unwrap();

@@ -6,15 +6,15 @@ use cardscope_capacity::verb as verify;
 use cardscope_check::verb as check;
 use cardscope_endurance::verb::endure;
 use cardscope_endurance::verb::sustain;
-use cardscope_endurance::verb::sustain::Nobody;
+use cardscope_endurance::verb::sustain::NoManualReading;
 use cardscope_engine::event::Silent;
-use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_flash::verb as map;
 use cardscope_journal::{Journal, folder};
-use cardscope_model::random::Random;
-use cardscope_model::report::{Document, ExitStatus};
-use cardscope_session::consent::Beforehand;
-use cardscope_session::frame::{Outcome, Procedure, execute};
+use cardscope_model::random::SeededRandom;
+use cardscope_model::report::{ExitStatus, ReportDocument};
+use cardscope_session::consent::GivenBeforehand;
+use cardscope_session::frame::{Procedure, VerbOutcome, execute};
 use cardscope_testkit::cards::card_of_its_own;
 use clap::{Args, Parser};
 use serde_json::Value;
@@ -73,9 +73,9 @@ fn typed<R: Args>(words: &[String]) -> R {
 }
 
 fn performed<P: Procedure>(procedure: &P, target: &str) -> Ended {
-    let mut consent = Beforehand(Some(target.to_owned()));
-    let Outcome { report, failure } =
-        execute(procedure, &mut consent, &Interrupt::default(), &mut Silent).unwrap();
+    let mut consent = GivenBeforehand(Some(target.to_owned()));
+    let VerbOutcome { report, failure } =
+        execute(procedure, &mut consent, &InterruptFlag::default(), &mut Silent).unwrap();
     let document = serde_json::to_value(&report).unwrap();
     Ended { document, exit: report.exit_status(), failure: failure.map(|failure| failure.to_string()) }
 }
@@ -97,14 +97,14 @@ fn run(command: &str, faults: &str, seed: u64) -> Ended {
         [verb.to_owned(), target.clone(), "--seed".into(), seed.to_string(), "--archive".into(), archive];
     let words: Vec<String> = own.into_iter().chain(options.split_whitespace().map(str::to_owned)).collect();
     let ended = match verb {
-        "verify" => performed(&typed::<verify::Request>(&words), &target),
-        "bench" => performed(&typed::<bench::Request>(&words), &target),
-        "map" => performed(&typed::<map::Request>(&words), &target),
-        "endure" => performed(&typed::<endure::Request>(&words), &target),
-        "check" => performed(&typed::<check::Request>(&words), &target),
+        "verify" => performed(&typed::<verify::VerifyRequest>(&words), &target),
+        "bench" => performed(&typed::<bench::BenchRequest>(&words), &target),
+        "map" => performed(&typed::<map::MapRequest>(&words), &target),
+        "endure" => performed(&typed::<endure::EndureRequest>(&words), &target),
+        "check" => performed(&typed::<check::CheckRequest>(&words), &target),
         "sustain" => {
-            let request: sustain::Request = typed(&words);
-            performed(&request.attended(&mut Nobody).unwrap(), &target)
+            let request: sustain::SustainRequest = typed(&words);
+            performed(&request.attended(&mut NoManualReading).unwrap(), &target)
         }
         other => panic!("{other} is not a verb of this test"),
     };
@@ -114,8 +114,8 @@ fn run(command: &str, faults: &str, seed: u64) -> Ended {
 
 /// `START+LEN`, for reads, writes or both.
 fn places(seed: u64, drawn: u64) -> Vec<String> {
-    let mut random = Random::new(seed);
-    let sector = |random: &mut Random, below: u64| random.below(below / 512) * 512;
+    let mut random = SeededRandom::new(seed);
+    let sector = |random: &mut SeededRandom, below: u64| random.below(below / 512) * 512;
     let fixed = [
         (0, 512),
         (0, MIB),

@@ -1,10 +1,10 @@
 use cardscope_archive as archive;
-use cardscope_archive::{AnswerCache, Found};
+use cardscope_archive::{AnswerCache, FoundItem};
 use cardscope_engine::event::Silent;
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_import::verb::{Request, import, logs_of};
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_import::verb::{ImportRequest, import, logs_of};
 use cardscope_model::imported::ImportReport;
-use cardscope_session::frame::Outcome;
+use cardscope_session::frame::VerbOutcome;
 use cardscope_session::options::ArchiveAt;
 use cardscope_store::Archive;
 use cardscope_testkit::cards::dd;
@@ -38,13 +38,14 @@ impl Place {
     }
 
     fn import(&self, files: &[PathBuf]) -> ImportReport {
-        self.import_as(files, Request::default())
+        self.import_as(files, ImportRequest::default())
     }
 
-    fn import_as(&self, files: &[PathBuf], card: Request) -> ImportReport {
+    fn import_as(&self, files: &[PathBuf], card: ImportRequest) -> ImportReport {
         let archive = ArchiveAt { archive: Some(self.archive()) };
-        let request = Request { files: files.to_vec(), detailed: true, archive, ..card };
-        let Outcome { report, failure } = import(&request, &Interrupt::default(), &mut Silent).unwrap();
+        let request = ImportRequest { files: files.to_vec(), detailed: true, archive, ..card };
+        let VerbOutcome { report, failure } =
+            import(&request, &InterruptFlag::default(), &mut Silent).unwrap();
         assert_eq!(failure, None);
         report
     }
@@ -64,7 +65,7 @@ fn typed_figures_come_in_with_the_photograph_that_lies_beside_them() {
     place.write("screen.png", PNG);
     let report = place.import(&[place.write("typed.csv", TYPED)]);
     assert_eq!(counted(&report), [1, 0, 0], "{report:#?}");
-    let Found::Card(card) =
+    let FoundItem::Card(card) =
         archive::find(Some(&place.archive()), "Example Swift", &AnswerCache::new(|_, _| None)).unwrap()
     else {
         panic!()
@@ -120,7 +121,8 @@ fn files_of_one_name_are_not_one_card_and_one_log_under_two_names_is() {
 fn many_logs_of_one_card_that_the_user_names_are_one_card() {
     let place = Place::new();
     let files: Vec<PathBuf> = (1..=10).map(|n| place.write(&format!("{n}.txt"), dd(10 + n, "\n"))).collect();
-    let named = Request { brand: Some("Acme".into()), card: Some("Swift".into()), ..Request::default() };
+    let named =
+        ImportRequest { brand: Some("Acme".into()), card: Some("Swift".into()), ..ImportRequest::default() };
     assert_eq!(counted(&place.import_as(&files, named)), [10, 0, 0]);
     assert_eq!(place.titles(), ["Acme Swift"]);
 }

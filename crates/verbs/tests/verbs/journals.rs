@@ -1,19 +1,19 @@
 //! Whatever ended a probe: as long as the card answers, what was on it comes back.
 
-use cardscope_engine::card::{Card, Stop};
-use cardscope_engine::content::{Content, fill};
+use cardscope_engine::card::{IoDriver, ProbeStop};
+use cardscope_engine::content::{IoContent, fill};
 use cardscope_engine::event::Silent;
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::journal::Journal as _;
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::journal::JournalWriter as _;
 use cardscope_engine::target::TargetError;
-use cardscope_files::Folder;
-use cardscope_journal::returned::Returned;
-use cardscope_journal::{About, Journal, folder};
+use cardscope_files::ResolvedFolder;
+use cardscope_journal::returned::RestoreOutcome;
+use cardscope_journal::{Journal, JournalFacts, folder};
 use cardscope_model::verify;
 use cardscope_probing::io_size::{PROBE_BLOCK, PROBE_DEPTH};
-use cardscope_session::consent::DataKept;
+use cardscope_session::consent::PreservingConsent;
 use cardscope_session::frame::execute;
-use cardscope_session::opened::Opened;
+use cardscope_session::opened::OpenTarget;
 use cardscope_session::opening;
 use clap::Parser as _;
 use tempfile::TempDir;
@@ -23,7 +23,7 @@ const LEN: usize = 64 << 10;
 
 /// A simulated card with content, of which a part was saved and then overwritten.
 struct Overwritten {
-    opened: Opened,
+    opened: OpenTarget,
     journal: Journal,
     _dir: TempDir,
 }
@@ -31,33 +31,34 @@ struct Overwritten {
 impl Overwritten {
     fn new(card: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let mut opened = opening::open(card, true, &mut DataKept, &Interrupt::default()).unwrap();
-        let about = About {
+        let mut opened =
+            opening::open(card, true, &mut PreservingConsent, &InterruptFlag::default()).unwrap();
+        let about = JournalFacts {
             tool_version: "0".into(),
             target: card.into(),
             announced_bytes: opened.target.info().bytes,
             began: "2026-01-02T03:04:05Z".into(),
-            ..About::default()
+            ..JournalFacts::default()
         };
-        let mut journal = Journal::create(Folder::open(dir.path()).unwrap(), about).unwrap();
+        let mut journal = Journal::create(ResolvedFolder::open(dir.path()).unwrap(), about).unwrap();
         write(&mut opened, &[7; LEN]);
         journal.save(AT, &[7; LEN]).unwrap();
         journal.commit().unwrap();
         let mut stamps = [0; LEN];
-        fill(Content::Stamp { salt: 9, generation: 0 }, AT, &mut stamps);
+        fill(IoContent::Stamp { salt: 9, generation: 0 }, AT, &mut stamps);
         write(&mut opened, &stamps);
         Overwritten { opened, journal, _dir: dir }
     }
 
-    fn after(&mut self, error: TargetError) -> Returned {
-        let stop = Stop::Target(error);
-        Returned::after(Some(&stop), self.opened.target.as_mut(), &mut self.journal, &mut Silent)
+    fn after(&mut self, error: TargetError) -> RestoreOutcome {
+        let stop = ProbeStop::Target(error);
+        RestoreOutcome::after(Some(&stop), self.opened.target.as_mut(), &mut self.journal, &mut Silent)
     }
 }
 
-fn write(opened: &mut Opened, bytes: &[u8; LEN]) {
+fn write(opened: &mut OpenTarget, bytes: &[u8; LEN]) {
     let mut card =
-        Card::new(opened.target.as_mut(), &Interrupt::default(), PROBE_BLOCK, PROBE_DEPTH).unwrap();
+        IoDriver::new(opened.target.as_mut(), &InterruptFlag::default(), PROBE_BLOCK, PROBE_DEPTH).unwrap();
     assert_eq!(card.write_bytes(AT, bytes).unwrap(), []);
 }
 
@@ -110,7 +111,7 @@ fn another_card_and_one_that_cannot_be_read_are_not_written_to() {
 
     let mut card = Overwritten::new("sim:constant?announced_bytes=64MiB");
     let unreadable = "sim:constant?announced_bytes=64MiB&faults.read_error_p=1";
-    card.opened = opening::open(unreadable, true, &mut DataKept, &Interrupt::default()).unwrap();
+    card.opened = opening::open(unreadable, true, &mut PreservingConsent, &InterruptFlag::default()).unwrap();
     let returned = card.after(failed_flush());
     let why = returned.failure.as_ref().map(ToString::to_string).unwrap_or_default();
     assert!(why.contains("cannot be read") && returned.tally.restored == 0, "{returned:?}");
@@ -121,7 +122,8 @@ fn verified(card: &str) -> (verify::VerifyReport, Vec<std::path::PathBuf>) {
     let dir = tempfile::tempdir().unwrap();
     let archive = dir.path().join("archive.db").display().to_string();
     let line = Line::try_parse_from(["verify", card, "--seed=7", "--archive", &archive]).unwrap();
-    let outcome = execute(&line.request, &mut DataKept, &Interrupt::default(), &mut Silent).unwrap();
+    let outcome =
+        execute(&line.request, &mut PreservingConsent, &InterruptFlag::default(), &mut Silent).unwrap();
     assert!(outcome.failure.is_none(), "{:?}", outcome.failure);
     let waits = folder::waiting().unwrap();
     let its = |file: &std::path::PathBuf| Journal::look(file).is_some_and(|(about, _)| about.target == card);
@@ -131,7 +133,7 @@ fn verified(card: &str) -> (verify::VerifyReport, Vec<std::path::PathBuf>) {
 #[derive(Debug, clap::Parser)]
 struct Line {
     #[command(flatten)]
-    request: cardscope_capacity::verb::Request,
+    request: cardscope_capacity::verb::VerifyRequest,
 }
 
 /// Nothing can be read there before, so nothing is written there: what is elsewhere is proven.

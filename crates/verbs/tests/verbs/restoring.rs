@@ -2,25 +2,25 @@
 //! it was. The process is this test program again, doing what a probe does with a journal.
 
 use cardscope_capacity::probe::quick as capacity;
-use cardscope_engine::card::{Answer, Card, extents};
-use cardscope_engine::content::{Content, fill};
+use cardscope_engine::card::{IoDriver, ReadAnswer, extents};
+use cardscope_engine::content::{IoContent, fill};
 use cardscope_engine::event::Silent;
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::journal::{Journal as _, JournalError, SavedRange};
-use cardscope_engine::target::Region;
-use cardscope_files::Folder;
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::journal::{JournalError, JournalWriter as _, SavedRange};
+use cardscope_engine::target::TargetRegion;
+use cardscope_files::ResolvedFolder;
 use cardscope_journal::put_back::put_back;
-use cardscope_journal::{About, Journal, witness};
+use cardscope_journal::{Journal, JournalFacts, witness};
 use cardscope_model::random::mix;
-use cardscope_model::report::{Document as _, ExitStatus};
+use cardscope_model::report::{ExitStatus, ReportDocument as _};
 use cardscope_model::restore::{RecognisedBy, RestoreReport};
 use cardscope_probing::context;
-use cardscope_probing::context::Limits;
+use cardscope_probing::context::ProbeLimits;
 use cardscope_probing::io_size::{PROBE_BLOCK, PROBE_DEPTH};
-use cardscope_restore::request::Request;
+use cardscope_restore::request::RestoreRequest;
 use cardscope_restore::verb::restore;
-use cardscope_session::consent::{Beforehand, DataKept};
-use cardscope_session::frame::Outcome;
+use cardscope_session::consent::{GivenBeforehand, PreservingConsent};
+use cardscope_session::frame::VerbOutcome;
 use cardscope_session::journals;
 use cardscope_session::opening;
 use std::path::{Path, PathBuf};
@@ -35,24 +35,24 @@ const BYTES: u64 = 8 << 20;
 #[ignore = "runs only as a child of other tests"]
 fn other_process() {
     let Ok(card) = std::env::var(CARD) else { return };
-    let interrupt = Interrupt::default();
-    let mut opened = opening::open(&card, true, &mut DataKept, &interrupt).unwrap();
+    let interrupt = InterruptFlag::default();
+    let mut opened = opening::open(&card, true, &mut PreservingConsent, &interrupt).unwrap();
     let mut journal = journals::create(&card, &mut opened, BYTES).unwrap();
     journal.wrote_with(77).unwrap();
-    let mut card = Card::new(opened.target.as_mut(), &interrupt, 64 << 10, 2).unwrap();
+    let mut card = IoDriver::new(opened.target.as_mut(), &interrupt, 64 << 10, 2).unwrap();
     for batch in 0..12 {
         let places: Vec<SavedRange> = (0..6).map(|n| place(batch * 6 + n)).collect();
         for place in &places {
             let end = place.offset + place.len;
-            card.read(extents(place.offset, end, 64 << 10), Content::Buffer, |extent, _, answer| {
-                let Answer::Differs { bytes, .. } = answer else { panic!("{answer:?}") };
+            card.read(extents(place.offset, end, 64 << 10), IoContent::Buffer, |extent, _, answer| {
+                let ReadAnswer::Differs { bytes, .. } = answer else { panic!("{answer:?}") };
                 journal.save(extent.offset, bytes).map_err(Into::into)
             })
             .unwrap();
         }
         journal.commit().unwrap();
         for place in &places {
-            let stamp = Content::Stamp { salt: 77, generation: batch as u32 };
+            let stamp = IoContent::Stamp { salt: 77, generation: batch as u32 };
             card.write(extents(place.offset, place.offset + place.len, 64 << 10), stamp, |_, _, _| {})
                 .unwrap();
         }
@@ -77,7 +77,7 @@ impl Table {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let mut before = vec![0; BYTES as usize];
-        fill(Content::Stream { seed: 3 }, 0, &mut before[..5 << 20]);
+        fill(IoContent::Stream { seed: 3 }, 0, &mut before[..5 << 20]);
         std::fs::write(dir.path().join("card.img"), &before).unwrap();
         Table { dir, before }
     }
@@ -143,10 +143,10 @@ impl Table {
 fn restored(
     file: &Path,
     target: Option<&Path>,
-) -> Result<Outcome<RestoreReport>, cardscope_session::Failure> {
+) -> Result<VerbOutcome<RestoreReport>, cardscope_session::Failure> {
     let target = target.map(|t| t.to_str().unwrap().to_owned());
-    let request = Request { file: Some(file.to_owned()), target, ..Request::default() };
-    restore(&request, &mut Beforehand(None), &Interrupt::default(), &mut Silent)
+    let request = RestoreRequest { file: Some(file.to_owned()), target, ..RestoreRequest::default() };
+    restore(&request, &mut GivenBeforehand(None), &InterruptFlag::default(), &mut Silent)
 }
 
 #[test]
@@ -189,14 +189,14 @@ fn restoring_twice_changes_nothing_and_another_card_is_refused_and_not_written_t
     let refusal = restored(&journal, Some(&other)).err().map(|f| f.exit_status());
     assert_eq!(refusal, Some(2), "another size");
 
-    let Outcome { report, failure } = restored(&journal, None).unwrap();
+    let VerbOutcome { report, failure } = restored(&journal, None).unwrap();
     assert!(
         failure.is_none() && report.compared && report.removed && report.exit_status() == ExitStatus::Good,
         "{report:?}"
     );
     assert_eq!(report.recognised_by, Some(RecognisedBy::Content));
     assert!(report.bytes_restored > 0 && table.is_as_before() && !journal.exists());
-    let Outcome { report, .. } = restored(&copy, None).unwrap();
+    let VerbOutcome { report, .. } = restored(&copy, None).unwrap();
     assert_eq!((report.bytes_restored, report.differed_bytes, report.removed), (0, Some(0), false));
     assert!(report.notes.iter().any(|note| note.contains("a copy of the card")), "{:?}", report.notes);
 }
@@ -217,7 +217,7 @@ struct Copied<'j> {
     moments: Vec<Vec<u8>>,
 }
 
-impl cardscope_engine::journal::Journal for Copied<'_> {
+impl cardscope_engine::journal::JournalWriter for Copied<'_> {
     fn save(&mut self, offset: u64, original: &[u8]) -> Result<(), JournalError> {
         self.journal.save(offset, original)
     }
@@ -241,25 +241,30 @@ impl Ended {
     fn new(mib: u64) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let mut before = vec![0; (mib << 20) as usize];
-        fill(Content::Stream { seed: 3 }, 0, &mut before[..(mib << 19) as usize]);
+        fill(IoContent::Stream { seed: 3 }, 0, &mut before[..(mib << 19) as usize]);
         let path = dir.path().join("card.img");
         std::fs::write(&path, &before).unwrap();
-        let interrupt = Interrupt::default();
-        let mut opened = opening::open(path.to_str().unwrap(), true, &mut DataKept, &interrupt).unwrap();
-        let about = About {
+        let interrupt = InterruptFlag::default();
+        let mut opened =
+            opening::open(path.to_str().unwrap(), true, &mut PreservingConsent, &interrupt).unwrap();
+        let about = JournalFacts {
             target: path.display().to_string(),
             announced_bytes: mib << 20,
             start_bytes: Some(0),
             notes_putting_back: true,
             witnesses: witness::look(opened.target.as_mut()),
-            ..About::default()
+            ..JournalFacts::default()
         };
-        let mut journal = Journal::create(Folder::open(dir.path()).unwrap(), about).unwrap();
-        let limits =
-            Limits { seed: 5, region: Region { start: 0, len: mib << 20 }, max_write: None, budget: None };
-        let options = capacity::Options { thorough: false, limits };
+        let mut journal = Journal::create(ResolvedFolder::open(dir.path()).unwrap(), about).unwrap();
+        let limits = ProbeLimits {
+            seed: 5,
+            region: TargetRegion { start: 0, len: mib << 20 },
+            max_write: None,
+            budget: None,
+        };
+        let options = capacity::QuickOptions { thorough: false, limits };
         journal.wrote_with(context::salt(options.limits.seed)).unwrap();
-        let mut card = Card::new(opened.target.as_mut(), &interrupt, PROBE_BLOCK, PROBE_DEPTH).unwrap();
+        let mut card = IoDriver::new(opened.target.as_mut(), &interrupt, PROBE_BLOCK, PROBE_DEPTH).unwrap();
         let mut copied = Copied { journal: &mut journal, moments: Vec::new() };
         capacity::probe(&mut card, Some(&mut copied), &options, &mut Silent).unwrap();
         let moments = copied.moments;
@@ -277,7 +282,10 @@ impl Ended {
     }
 
     /// Restores the card with this in the journal's place; gives what came of it, and whether the journal stayed.
-    fn restored(&self, journal: &[u8]) -> (Result<Outcome<RestoreReport>, cardscope_session::Failure>, bool) {
+    fn restored(
+        &self,
+        journal: &[u8],
+    ) -> (Result<VerbOutcome<RestoreReport>, cardscope_session::Failure>, bool) {
         std::fs::write(self.dir.path().join("card.img"), &self.after).unwrap();
         let file = self.dir.path().join("journal-x");
         std::fs::write(&file, journal).unwrap();
@@ -296,7 +304,7 @@ impl Ended {
     fn says_what_is_wrong(&self, journal: &[u8], harm: &str) -> bool {
         let (outcome, stays) = self.restored(journal);
         let changed = self.changed();
-        let Ok(Outcome { report, failure }) = outcome else {
+        let Ok(VerbOutcome { report, failure }) = outcome else {
             assert!(stays, "{harm}");
             return false;
         };
@@ -369,16 +377,16 @@ fn a_journal_of_an_earlier_version_is_restored_and_removed_where_the_card_holds_
     let (card, file) = (dir.path().join("card.img"), dir.path().join("journal-old"));
     std::fs::write(&file, include_bytes!("../../../journal/tests/fixtures/journal-without-a-tally")).unwrap();
     let mut before = vec![0; 48 * 512];
-    fill(Content::Stream { seed: 5 }, 0, &mut before);
+    fill(IoContent::Stream { seed: 5 }, 0, &mut before);
     before.chunks_mut(512).step_by(3).for_each(|sector| sector.fill(0xff));
     let mut after = before.clone();
     for saved in Journal::open(&file).unwrap().saved() {
         let range = saved.offset as usize..(saved.offset + saved.len) as usize;
-        fill(Content::Stamp { salt: 9, generation: 1 }, saved.offset, &mut after[range]);
+        fill(IoContent::Stamp { salt: 9, generation: 1 }, saved.offset, &mut after[range]);
     }
     // A block whose original it does not have.
     let mut stamped = before.clone();
-    fill(Content::Stamp { salt: 9, generation: 2 }, 5 << 9, &mut stamped[5 << 9..6 << 9]);
+    fill(IoContent::Stamp { salt: 9, generation: 2 }, 5 << 9, &mut stamped[5 << 9..6 << 9]);
     let mut with_more = after.clone();
     with_more[5 << 9..6 << 9].copy_from_slice(&stamped[5 << 9..6 << 9]);
     std::fs::write(&card, with_more).unwrap();

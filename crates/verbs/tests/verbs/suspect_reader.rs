@@ -5,15 +5,15 @@ use cardscope_capacity::verb as verify;
 use cardscope_check::verb as check;
 use cardscope_endurance::verb::endure;
 use cardscope_engine::event::Silent;
-use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_flash::verb as map;
 use cardscope_format::verb::format;
-use cardscope_model::report::{Body, Report};
-use cardscope_model::report::{Document as _, ExitStatus};
+use cardscope_model::report::{ExitStatus, ReportDocument as _};
+use cardscope_model::report::{Report, ReportBody};
 use cardscope_model::suspect_reader::ReadStage;
 use cardscope_model::verify::Verdict;
-use cardscope_session::consent::Beforehand;
-use cardscope_session::frame::{Outcome, Procedure, execute};
+use cardscope_session::consent::GivenBeforehand;
+use cardscope_session::frame::{Procedure, VerbOutcome, execute};
 use cardscope_testkit::cards::card_of_its_own;
 use clap::{Args, Parser};
 use std::path::Path;
@@ -26,17 +26,21 @@ struct Line<R: Args> {
 
 const READERS: [&str; 3] = ["repeat_bytes=64KiB", "repeat_bytes=128KiB", "flip_read_every=10"];
 
-fn carried_out<P: Procedure + Args>(words: &str, target: &str, folder: &Path) -> Outcome<Report<P::Body>> {
+fn carried_out<P: Procedure + Args>(
+    words: &str,
+    target: &str,
+    folder: &Path,
+) -> VerbOutcome<Report<P::Body>> {
     let archive = folder.join("archive").display().to_string();
     let image = folder.join("card.img").display().to_string();
     let words = words.split(' ').map(|word| if word == "IMAGE" { &image } else { word });
     let typed = words.chain([target, "--archive", &archive]);
     let request = Line::<P>::try_parse_from(typed).unwrap().request;
-    let mut consent = Beforehand(Some(target.to_owned()));
-    execute(&request, &mut consent, &Interrupt::default(), &mut Silent).unwrap()
+    let mut consent = GivenBeforehand(Some(target.to_owned()));
+    execute(&request, &mut consent, &InterruptFlag::default(), &mut Silent).unwrap()
 }
 
-fn assert_ended_by_reader<B: Body + std::fmt::Debug>(outcome: &mut Outcome<Report<B>>, what: &str) {
+fn assert_ended_by_reader<B: ReportBody + std::fmt::Debug>(outcome: &mut VerbOutcome<Report<B>>, what: &str) {
     assert_eq!(outcome.failure, None, "{what}");
     assert_eq!(outcome.report.exit_status(), ExitStatus::NotProven, "{what}");
     let header = &outcome.report.header;
@@ -51,12 +55,12 @@ fn nothing_is_written_through_a_reader_that_misreads_a_card_with_data() {
     let folder = tempfile::tempdir().unwrap();
     for reader in READERS {
         let target = card_of_its_own(&format!("announced_bytes=81MiB&state=filled&{reader}"));
-        let mut verified = carried_out::<verify::Request>("verify", &target, folder.path());
+        let mut verified = carried_out::<verify::VerifyRequest>("verify", &target, folder.path());
         assert_ended_by_reader(&mut verified, &target);
         assert_eq!(verified.report.body.verdict, Verdict::ReaderSuspect);
-        let mut mapped = carried_out::<map::Request>("map --only page-writes", &target, folder.path());
+        let mut mapped = carried_out::<map::MapRequest>("map --only page-writes", &target, folder.path());
         assert_ended_by_reader(&mut mapped, &target);
-        let mut checked = carried_out::<check::Request>("check --budget 30s", &target, folder.path());
+        let mut checked = carried_out::<check::CheckRequest>("check --budget 30s", &target, folder.path());
         assert_ended_by_reader(&mut checked, &target);
         assert_eq!(checked.report.body.verdict, Verdict::ReaderSuspect);
     }
@@ -68,13 +72,13 @@ fn an_image_is_not_taken_through_a_reader_that_misreads() {
     for reader in READERS {
         let target = card_of_its_own(&format!("announced_bytes=82MiB&state=filled&{reader}"));
         let words = "bench --recipe kdiskmark --size 4M --backup IMAGE";
-        let mut measured = carried_out::<bench::Request>(words, &target, folder.path());
+        let mut measured = carried_out::<bench::BenchRequest>(words, &target, folder.path());
         assert_ended_by_reader(&mut measured, &target);
         assert!(!folder.path().join("card.img").exists());
     }
 }
 
-fn assert_blames_reader<B: Body + std::fmt::Debug>(outcome: &Outcome<Report<B>>, what: &str) {
+fn assert_blames_reader<B: ReportBody + std::fmt::Debug>(outcome: &VerbOutcome<Report<B>>, what: &str) {
     assert_eq!(outcome.failure, None, "{what}");
     let header = &outcome.report.header;
     assert!(header.suspect_reader.as_ref().is_some_and(|reader| !reader.ended_test), "{what}");
@@ -87,20 +91,21 @@ fn where_nothing_is_preserved_a_reader_that_misreads_is_reported_and_the_card_is
     for reader in READERS {
         let target = card_of_its_own(&format!("announced_bytes=83MiB&state=filled&{reader}"));
         for words in ["verify --erase", "verify --full"] {
-            let verified = carried_out::<verify::Request>(words, &target, folder.path());
+            let verified = carried_out::<verify::VerifyRequest>(words, &target, folder.path());
             assert_blames_reader(&verified, &format!("{words} {target}"));
             assert_eq!(verified.report.body.verdict, Verdict::ReaderSuspect, "{words} {target}");
             assert_eq!(verified.report.exit_status(), ExitStatus::NotProven, "{words} {target}");
         }
-        let checked = carried_out::<check::Request>("check --budget 30s --erase", &target, folder.path());
+        let checked =
+            carried_out::<check::CheckRequest>("check --budget 30s --erase", &target, folder.path());
         assert_blames_reader(&checked, &target);
         assert_eq!(checked.report.body.verdict, Verdict::ReaderSuspect);
-        let formatted = carried_out::<format::Request>("format --label CARD", &target, folder.path());
+        let formatted = carried_out::<format::FormatRequest>("format --label CARD", &target, folder.path());
         assert_blames_reader(&formatted, &target);
         let words = "bench --recipe kdiskmark --size 4M";
-        let measured = carried_out::<bench::Request>(words, &target, folder.path());
+        let measured = carried_out::<bench::BenchRequest>(words, &target, folder.path());
         assert_blames_reader(&measured, &target);
-        let worn = carried_out::<endure::Request>("endure --rounds 2", &target, folder.path());
+        let worn = carried_out::<endure::EndureRequest>("endure --rounds 2", &target, folder.path());
         assert_blames_reader(&worn, &target);
     }
 }
@@ -113,7 +118,7 @@ fn one_wrong_read_is_no_loss_and_no_pass_either() {
     for seed in 1..=8 {
         let target = card_of_its_own(&format!("announced_bytes=84MiB&flip_read_every=500&seed={seed}"));
         for words in ["verify --erase --budget 10s", "verify --full"] {
-            let verified = carried_out::<verify::Request>(words, &target, folder.path()).report;
+            let verified = carried_out::<verify::VerifyRequest>(words, &target, folder.path()).report;
             let body = &verified.body;
             let differed =
                 verified.header.findings.iter().any(|finding| finding.claim.starts_with("answers-"));
@@ -134,7 +139,7 @@ fn what_one_of_two_reads_found_wrong_was_formatted_all_the_same_and_the_reader_i
     let mut suspect = 0;
     for seed in 1..=24 {
         let target = card_of_its_own(&format!("announced_bytes=85MiB&flip_read_every=8&seed={seed}"));
-        let formatted = carried_out::<format::Request>("format", &target, folder.path()).report;
+        let formatted = carried_out::<format::FormatRequest>("format", &target, folder.path()).report;
         assert_eq!(formatted.exit_status(), ExitStatus::Good, "{target}: {formatted:?}");
         let stage = formatted.header.suspect_reader.map(|reader| reader.stage);
         suspect += u32::from(stage == Some(ReadStage::ReadingBack));
@@ -147,7 +152,7 @@ fn an_honest_reader_is_not_suspected() {
     let folder = tempfile::tempdir().unwrap();
     for state in ["filled", "factory"] {
         let target = card_of_its_own(&format!("announced_bytes=86MiB&state={state}"));
-        let verified = carried_out::<verify::Request>("verify", &target, folder.path());
+        let verified = carried_out::<verify::VerifyRequest>("verify", &target, folder.path());
         assert_eq!(verified.report.header.suspect_reader, None);
         assert_eq!(verified.report.exit_status(), ExitStatus::Good);
     }

@@ -2,11 +2,11 @@
 //! were to be moved counts.
 
 use cardscope_model::units::mb_per_s;
-use cardscope_model::verify::Pace;
+use cardscope_model::verify::TransferPace;
 
 /// Adds up what was moved when.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Meter {
+pub(super) struct SpeedMeter {
     bytes: u64,
     /// Seconds that are over, ranges between files left out.
     seconds: f64,
@@ -16,7 +16,7 @@ pub(super) struct Meter {
     buckets: Vec<f64>,
 }
 
-impl Meter {
+impl SpeedMeter {
     /// Time counts from here, by a clock that may be another one than before.
     pub(super) fn begin(&mut self, clock: f64) {
         self.clock = clock;
@@ -55,10 +55,10 @@ impl Meter {
     }
 
     /// What came out; `None` where nothing was moved.
-    pub(super) fn pace(&self) -> Option<Pace> {
+    pub(super) fn pace(&self) -> Option<TransferPace> {
         let whole = &self.buckets[..self.buckets.len().min(self.seconds as usize)];
         let slowest = whole.iter().copied().reduce(f64::min).filter(|_| whole.len() > 1);
-        (self.bytes > 0).then(|| Pace {
+        (self.bytes > 0).then(|| TransferPace {
             bytes: self.bytes,
             seconds: self.seconds,
             mb_s: mb_per_s(self.bytes, self.seconds),
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn the_slowest_second_is_that_of_the_stall() {
-        let mut meter = Meter::default();
+        let mut meter = SpeedMeter::default();
         meter.begin(100.0);
         for tenth in 1..=20 {
             meter.moved(100.0 + f64::from(tenth) / 10.0, 1_000_000);
@@ -94,12 +94,12 @@ mod tests {
 
     #[test]
     fn the_time_between_two_files_does_not_count() {
-        let mut meter = Meter::default();
+        let mut meter = SpeedMeter::default();
         meter.begin(0.0);
         meter.moved(1.0, 10);
         meter.begin(50.0);
         meter.moved(51.0, 10);
         assert_eq!(meter.pace().map(|p| (p.bytes, p.seconds)), Some((20, 2.0)));
-        assert_eq!(Meter::default().pace(), None);
+        assert_eq!(SpeedMeter::default().pace(), None);
     }
 }

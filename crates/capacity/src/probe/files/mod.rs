@@ -13,9 +13,9 @@ mod sorting;
 mod there;
 mod writing;
 
-pub use names::{Named, file_name, number};
-pub use outcome::Outcome;
-pub use pass::{FilesError, Pass, TestFolder};
+pub use names::{NumberedFile, file_name, number};
+pub use outcome::FilesOutcome;
+pub use pass::{FilesError, FilesPass, TestFolder};
 pub use sorting::holds_pattern;
 
 /// The stage in which files are written.

@@ -7,7 +7,7 @@ const HIGHEST: u64 = u64::MAX / FILE_BYTES;
 
 /// A file with a name of the pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Named {
+pub struct NumberedFile {
     /// The number that its name says.
     pub number: u64,
     /// Bytes, as the file system says; 0 where it would not.

@@ -3,13 +3,13 @@
 //! the losses only.
 
 use super::names::gaps;
-use super::pass::{Pass, TestFolder, TestedFile};
-use super::sorting::{Run, Sorted};
+use super::pass::{FilesPass, TestFolder, TestedFile};
+use super::sorting::{LostRange, SortedSectors};
 use cardscope_model::caveat::Caveat;
-use cardscope_model::finding::{Finding, Weight};
-use cardscope_model::report::Moved;
-use cardscope_model::units::Size;
-use cardscope_model::verify::{ANSWERS_DIFFER, FilesReport, Method, Verdict, Verification};
+use cardscope_model::finding::{Finding, FindingWeight};
+use cardscope_model::report::IoTotals;
+use cardscope_model::units::DecimalSize;
+use cardscope_model::verify::{ANSWERS_DIFFER, FilesReport, TestMethod, Verdict, Verification};
 use std::ops::RangeInclusive;
 
 /// A card counts as whole where at least this share of what was free was tested …
@@ -34,7 +34,7 @@ const FEW_RUNS: usize = 16;
 
 /// What a pass over files found out.
 #[derive(Debug, Clone)]
-pub struct Outcome {
+pub struct FilesOutcome {
     /// The answer and what it rests on.
     pub body: Verification,
     /// What it says of the card.
@@ -45,17 +45,17 @@ pub struct Outcome {
     pub io_path: String,
 }
 
-impl<F: TestFolder> Pass<'_, F> {
+impl<F: TestFolder> FilesPass<'_, F> {
     /// How things stand; `folder` says what is known of the folder and its file system, `ended_early` whether something
     /// ended the pass before its end.
-    pub fn outcome(&self, folder: FilesReport, ended_early: bool) -> Outcome {
+    pub fn outcome(&self, folder: FilesReport, ended_early: bool) -> FilesOutcome {
         let sorted = &self.sorted;
         let planned: u64 = self.files.iter().map(|file| file.result.bytes).sum();
         let tested: u64 = self.files.iter().map(|file| file.result.read_bytes).sum();
         let unread = self.files.iter().any(TestedFile::is_unread);
         // A file system's own tables for the files are none of what could be tested, where it was filled to the brim.
         let there_before = if self.written { 0 } else { planned };
-        let facts = Tested {
+        let facts = TestedBytes {
             tested,
             free: folder.free_bytes + there_before,
             file_system: folder.file_system_bytes,
@@ -71,7 +71,7 @@ impl<F: TestFolder> Pass<'_, F> {
         };
         let findings = self.findings(&folder.file_system, &facts, verdict);
         let body = Verification {
-            method: Method::Files,
+            method: TestMethod::Files,
             verdict,
             announced_bytes: planned,
             usable_bytes: first.or((verdict == Verdict::Genuine).then_some(tested)),
@@ -94,10 +94,10 @@ impl<F: TestFolder> Pass<'_, F> {
                 foreign: self.foreign.clone(),
                 ..folder
             }),
-            moved: Moved { seconds: self.begun.elapsed().as_secs_f64(), ..self.moved.clone() },
+            moved: IoTotals { seconds: self.begun.elapsed().as_secs_f64(), ..self.moved.clone() },
             ..Verification::default()
         };
-        Outcome { body, findings, caveats: self.caveats.clone(), io_path: self.io_path.clone() }
+        FilesOutcome { body, findings, caveats: self.caveats.clone(), io_path: self.io_path.clone() }
     }
 
     /// Bytes of the tested files before an offset of the whole data: the prefix that can be trusted.
@@ -106,13 +106,13 @@ impl<F: TestFolder> Pass<'_, F> {
         self.files.iter().map(TestedFile::range).map(before).sum()
     }
 
-    fn findings(&self, file_system: &str, facts: &Tested, verdict: Verdict) -> Vec<Finding> {
+    fn findings(&self, file_system: &str, facts: &TestedBytes, verdict: Verdict) -> Vec<Finding> {
         let mut findings = Vec::new();
         let counts = &self.sorted.counts;
         if counts.lost() > 0 {
             let text = format!("{} of {} sectors differ from what was written.", counts.lost(), counts.all());
             findings.push(
-                Finding::new("files-lost", Weight::Bad, 0.99, text)
+                Finding::new("files-lost", FindingWeight::Bad, 0.99, text)
                     .because("overwritten", counts.overwritten)
                     .because("slightly changed", counts.changed)
                     .because("corrupted", counts.corrupted)
@@ -125,16 +125,16 @@ impl<F: TestFolder> Pass<'_, F> {
         } else if verdict == Verdict::Inconclusive && !facts.cut_short {
             let text = "No data was lost, but too little was tested for a verdict.";
             findings.push(
-                Finding::new("files-too-little", Weight::Note, 1.0, text)
-                    .because("tested", Size(facts.tested))
-                    .because("free", Size(facts.free))
-                    .because("file system", Size(facts.file_system))
+                Finding::new("files-too-little", FindingWeight::Note, 1.0, text)
+                    .because("tested", DecimalSize(facts.tested))
+                    .because("free", DecimalSize(facts.free))
+                    .because("file system", DecimalSize(facts.file_system))
                     .advise("Free some space and test again, or run `cardscope verify DEVICE`."),
             );
         }
         if self.files.iter().any(|file| file.content != file.result.number) {
             let text = "Some files hold the content of another number: they were renamed or copied.";
-            findings.push(Finding::new("files-renamed", Weight::Hint, 0.9, text));
+            findings.push(Finding::new("files-renamed", FindingWeight::Hint, 0.9, text));
         }
         findings
     }
@@ -148,11 +148,11 @@ fn wraps(verdict: Verdict) -> bool {
 fn folded(wrap: Option<u64>, file_system: &str) -> Finding {
     let text = match wrap {
         Some(bytes) => {
-            format!("The card's addresses repeat every {}.", Size(bytes))
+            format!("The card's addresses repeat every {}.", DecimalSize(bytes))
         }
         None => format!("Addresses of the card repeat, but {file_system} hides at which distance."),
     };
-    let finding = Finding::new("files-wrap", Weight::Bad, 0.95, text);
+    let finding = Finding::new("files-wrap", FindingWeight::Bad, 0.95, text);
     match wrap {
         Some(bytes) => finding.because("period in bytes", bytes),
         None => finding.advise("Run `cardscope verify DEVICE` to measure it."),
@@ -161,7 +161,7 @@ fn folded(wrap: Option<u64>, file_system: &str) -> Finding {
 
 /// What the verdict rests on.
 #[derive(Debug, Clone, Copy)]
-struct Tested {
+struct TestedBytes {
     tested: u64,
     free: u64,
     file_system: u64,
@@ -173,7 +173,7 @@ struct Tested {
     cut_short: bool,
 }
 
-impl Tested {
+impl TestedBytes {
     /// Where on the card it may end, if so many bytes of the files came before: behind them and, at most, behind all that
     /// the file system held besides. Where that is much, the end may be anywhere, and says nothing.
     fn end(&self, first: u64) -> RangeInclusive<u64> {
@@ -183,7 +183,7 @@ impl Tested {
 }
 
 /// The verdict and how sure it is.
-fn judge(sorted: &Sorted, facts: &Tested) -> (Verdict, f64) {
+fn judge(sorted: &SortedSectors, facts: &TestedBytes) -> (Verdict, f64) {
     let counts = &sorted.counts;
     let lost = counts.lost();
     if lost == 0 {
@@ -211,7 +211,7 @@ fn judge(sorted: &Sorted, facts: &Tested) -> (Verdict, f64) {
     }
 }
 
-fn whole(facts: &Tested) -> (Verdict, f64) {
+fn whole(facts: &TestedBytes) -> (Verdict, f64) {
     let of = |all: u64| if all == 0 { 0.0 } else { (facts.tested as f64 / all as f64).min(1.0) };
     let enough = of(facts.free) >= TESTED_OF_FREE && of(facts.file_system) >= TESTED_OF_ALL;
     match enough && !facts.cut_short {
@@ -221,10 +221,11 @@ fn whole(facts: &Tested) -> (Verdict, f64) {
 }
 
 /// True where the losses look like a part of the card that is not there: large, solid, in few pieces.
-fn is_missing_part(sorted: &Sorted) -> bool {
+fn is_missing_part(sorted: &SortedSectors) -> bool {
     let counts = &sorted.counts;
-    let solid = |run: &&Run| run.lost as f64 >= SOLID * (run.range.end - run.range.start) as f64 / 512.0;
-    let runs: Vec<&Run> = sorted.runs.iter().filter(solid).collect();
+    let solid =
+        |run: &&LostRange| run.lost as f64 >= SOLID * (run.range.end - run.range.start) as f64 / 512.0;
+    let runs: Vec<&LostRange> = sorted.runs.iter().filter(solid).collect();
     let in_runs: u64 = runs.iter().map(|run| run.lost).sum();
     runs.len() <= FEW_RUNS && in_runs as f64 >= SOLID * counts.lost() as f64
 }
@@ -236,15 +237,22 @@ mod tests {
 
     const MIB: u64 = 2048;
 
-    fn facts(tested: u64) -> Tested {
-        Tested { tested, free: 100 << 20, file_system: 110 << 20, otherwise: 0, refused: 0, cut_short: false }
+    fn facts(tested: u64) -> TestedBytes {
+        TestedBytes {
+            tested,
+            free: 100 << 20,
+            file_system: 110 << 20,
+            otherwise: 0,
+            refused: 0,
+            cut_short: false,
+        }
     }
 
     #[test]
     fn an_end_near_128_gib_is_the_reader_s_where_the_file_system_held_little_besides() {
         let gib = 1u64 << 30;
         let of = |first: u64, besides: u64| {
-            let facts = Tested { file_system: 400 * gib, free: 400 * gib - besides, ..facts(0) };
+            let facts = TestedBytes { file_system: 400 * gib, free: 400 * gib - besides, ..facts(0) };
             Verdict::Limbo.ending_within(facts.end(first))
         };
         assert_eq!(of(127 * gib, 2 * gib), Verdict::ReaderSuspect);
@@ -253,9 +261,9 @@ mod tests {
         assert_eq!(Verdict::Damaged.ending_within(0..=200 * gib), Verdict::Damaged);
     }
 
-    fn sorted(counts: SectorCounts, runs: &[(u64, u64)]) -> Sorted {
-        let run = |&(mib, lost): &(u64, u64)| Run { range: 0..mib << 20, lost };
-        Sorted { counts, runs: runs.iter().map(run).collect(), ..Sorted::default() }
+    fn sorted(counts: SectorCounts, runs: &[(u64, u64)]) -> SortedSectors {
+        let run = |&(mib, lost): &(u64, u64)| LostRange { range: 0..mib << 20, lost };
+        SortedSectors { counts, runs: runs.iter().map(run).collect(), ..SortedSectors::default() }
     }
 
     fn verdict(counts: SectorCounts, runs: &[(u64, u64)]) -> Verdict {
@@ -267,9 +275,9 @@ mod tests {
         let whole = sorted(SectorCounts { ok: 100 * MIB, ..SectorCounts::default() }, &[]);
         assert_eq!(judge(&whole, &facts(100 << 20)).0, Verdict::Genuine);
         assert_eq!(judge(&whole, &facts(50 << 20)).0, Verdict::Inconclusive);
-        let full_card = Tested { free: 1 << 20, ..facts(1 << 20) };
+        let full_card = TestedBytes { free: 1 << 20, ..facts(1 << 20) };
         assert_eq!(judge(&whole, &full_card).0, Verdict::Inconclusive);
-        let stopped = Tested { cut_short: true, ..facts(100 << 20) };
+        let stopped = TestedBytes { cut_short: true, ..facts(100 << 20) };
         assert_eq!(judge(&whole, &stopped).0, Verdict::Inconclusive);
     }
 
@@ -294,14 +302,14 @@ mod tests {
             &[(50, 50 * MIB)],
         );
         assert_eq!(judge(&lost, &facts(100 << 20)).0, Verdict::Limbo);
-        let refused = Tested { refused: 50 * MIB, ..facts(100 << 20) };
+        let refused = TestedBytes { refused: 50 * MIB, ..facts(100 << 20) };
         assert_eq!(judge(&lost, &refused).0, Verdict::Damaged);
     }
 
     #[test]
     fn another_answer_to_the_same_question_is_unstable() {
         let lost = sorted(SectorCounts { ok: 10, corrupted: 5, ..Default::default() }, &[(1, 5)]);
-        let facts = Tested { otherwise: 1, ..facts(100 << 20) };
+        let facts = TestedBytes { otherwise: 1, ..facts(100 << 20) };
         assert_eq!(judge(&lost, &facts).0, Verdict::Unstable);
     }
 }

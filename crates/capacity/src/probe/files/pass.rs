@@ -1,19 +1,19 @@
 //! A pass over the files of one folder: what writing and reading share, until when, and what was counted so far.
 
-use super::meter::Meter;
+use super::meter::SpeedMeter;
 use super::names::file_name;
-use super::sorting::{FileOffset, Sorted};
-use cardscope_engine::card::{Card, Stop};
-use cardscope_engine::cause::Cause;
-use cardscope_engine::content::Content;
+use super::sorting::{FileOffset, SortedSectors};
+use cardscope_engine::card::{IoDriver, ProbeStop};
+use cardscope_engine::cause::ErrorCause;
+use cardscope_engine::content::IoContent;
 use cardscope_engine::content::h2w::FILE_BYTES;
 use cardscope_engine::event::Listener;
-use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_engine::target::Target;
 use cardscope_model::caveat::{self, Caveat};
 use cardscope_model::progress::StagePlan;
-use cardscope_model::report::Moved;
-use cardscope_model::units::Size;
+use cardscope_model::report::IoTotals;
+use cardscope_model::units::DecimalSize;
 use cardscope_model::verify::FileResult;
 use std::time::{Duration, Instant};
 
@@ -24,31 +24,31 @@ pub trait TestFolder {
     ///
     /// # Errors
     /// If it cannot be made, or is there already.
-    fn create(&mut self, number: u64, bytes: u64) -> Result<Option<Box<dyn Target>>, Cause>;
+    fn create(&mut self, number: u64, bytes: u64) -> Result<Option<Box<dyn Target>>, ErrorCause>;
 
     /// Ends the file that was made last: what a failed I/O may have left behind its first so many bytes is taken away.
     ///
     /// # Errors
     /// If it cannot be cut.
-    fn finish(&mut self, bytes: u64) -> Result<(), Cause>;
+    fn finish(&mut self, bytes: u64) -> Result<(), ErrorCause>;
 
     /// Removes a file that this run made.
     ///
     /// # Errors
     /// If it would not go, or is another one by now.
-    fn remove(&mut self, number: u64) -> Result<(), Cause>;
+    fn remove(&mut self, number: u64) -> Result<(), ErrorCause>;
 
     /// Opens a file for reading; one that this run made only while it is that very file.
     ///
     /// # Errors
     /// If it cannot be opened, or is another one.
-    fn open(&self, number: u64) -> Result<Box<dyn Target>, Cause>;
+    fn open(&self, number: u64) -> Result<Box<dyn Target>, ErrorCause>;
 
     /// Reads bytes of a file wherever they lie in it.
     ///
     /// # Errors
     /// As [`TestFolder::open`], and if they cannot be read.
-    fn read_at(&self, number: u64, offset: u64, into: &mut [u8]) -> Result<(), Cause>;
+    fn read_at(&self, number: u64, offset: u64, into: &mut [u8]) -> Result<(), ErrorCause>;
 
     /// Where on the card a byte of a file lies, where the file system tells.
     fn on_card(&self, number: u64, offset: u64) -> Option<u64>;
@@ -59,17 +59,17 @@ pub trait TestFolder {
 pub enum FilesError {
     /// The card or its user stopped it.
     #[error(transparent)]
-    Stop(#[from] Stop),
+    Stop(#[from] ProbeStop),
     /// A file could not be made, opened or kept.
     #[error("{0}")]
-    File(Cause),
+    File(ErrorCause),
     /// The kernel gave the file system up while this file was written.
     #[error("the file system became read-only while {0} was written; see the kernel log (dmesg)")]
     ReadOnly(String),
 }
 
-impl From<Cause> for FilesError {
-    fn from(cause: Cause) -> Self {
+impl From<ErrorCause> for FilesError {
+    fn from(cause: ErrorCause) -> Self {
         FilesError::File(cause)
     }
 }
@@ -105,8 +105,8 @@ impl TestedFile {
     }
 
     /// What stands in it.
-    pub(super) fn expected(&self) -> Content {
-        Content::H2w { base: (self.content - 1) * FILE_BYTES }
+    pub(super) fn expected(&self) -> IoContent {
+        IoContent::H2w { base: (self.content - 1) * FILE_BYTES }
     }
 }
 
@@ -124,20 +124,20 @@ impl Deadline {
 }
 
 /// A pass over the files of one folder.
-pub struct Pass<'a, F> {
+pub struct FilesPass<'a, F> {
     /// The folder.
     pub folder: F,
-    pub(super) interrupt: Interrupt,
+    pub(super) interrupt: InterruptFlag,
     events: &'a mut dyn Listener,
     /// The files to read, and how far that is.
     pub(super) files: Vec<TestedFile>,
     /// Files with a name of the pattern that are none of it, each with the reason.
     pub(super) foreign: Vec<String>,
     pub(super) written: bool,
-    pub(super) write_meter: Meter,
-    pub(super) read_meter: Meter,
-    pub(super) moved: Moved,
-    pub(super) sorted: Sorted,
+    pub(super) write_meter: SpeedMeter,
+    pub(super) read_meter: SpeedMeter,
+    pub(super) moved: IoTotals,
+    pub(super) sorted: SortedSectors,
     /// Extents that gave another answer at the second look.
     pub(super) wavering: u64,
     /// In which period the card's addresses repeat, where they do.
@@ -150,25 +150,25 @@ pub struct Pass<'a, F> {
     budget: Option<Duration>,
 }
 
-impl<'a, F: TestFolder> Pass<'a, F> {
+impl<'a, F: TestFolder> FilesPass<'a, F> {
     /// Nothing is done yet; `budget` is the time in which all must be over.
     pub fn new(
         folder: F,
-        interrupt: &Interrupt,
+        interrupt: &InterruptFlag,
         events: &'a mut dyn Listener,
         budget: Option<Duration>,
     ) -> Self {
-        Pass {
+        FilesPass {
             folder,
             interrupt: interrupt.clone(),
             events,
             files: Vec::new(),
             foreign: Vec::new(),
             written: false,
-            write_meter: Meter::default(),
-            read_meter: Meter::default(),
-            moved: Moved { data_kept: true, ..Moved::default() },
-            sorted: Sorted::default(),
+            write_meter: SpeedMeter::default(),
+            read_meter: SpeedMeter::default(),
+            moved: IoTotals { data_kept: true, ..IoTotals::default() },
+            sorted: SortedSectors::default(),
             wavering: 0,
             wrap: None,
             refused_bytes: 0,
@@ -220,8 +220,8 @@ impl<'a, F: TestFolder> Pass<'a, F> {
         if lacking > (promised / 20).max(16 << 20) {
             self.doubt(format!(
                 "could write only {} of the {} reported free: a quota, or another program used the space",
-                Size(written),
-                Size(promised)
+                DecimalSize(written),
+                DecimalSize(promised)
             ));
         }
     }
@@ -243,7 +243,7 @@ impl<'a, F: TestFolder> Pass<'a, F> {
     }
 
     /// Takes over the I/Os of a file, and those that failed.
-    pub(super) fn count_failed(&mut self, card: &Card<'_>) {
+    pub(super) fn count_failed(&mut self, card: &IoDriver<'_>) {
         self.moved.add_failed(card.counts(), card.io_errors());
     }
 }

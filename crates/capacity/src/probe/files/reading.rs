@@ -2,11 +2,11 @@
 //! what was not as written, since nobody is accused on one observation.
 
 use super::READING;
-use super::meter::Meter;
-use super::pass::{FilesError, Pass, TestFolder, TestedFile};
-use super::sorting::{Shift, Sorted, Suspect};
-use cardscope_engine::card::{Answer, Card, Extent, Stop, extents};
-use cardscope_engine::interrupt::Interrupt;
+use super::meter::SpeedMeter;
+use super::pass::{FilesError, FilesPass, TestFolder, TestedFile};
+use super::sorting::{ContentShift, SortedSectors, SuspectExtent};
+use cardscope_engine::card::{CardExtent, IoDriver, ProbeStop, ReadAnswer, extents};
+use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_engine::target::Target;
 use cardscope_model::caveat::Caveat;
 use cardscope_model::units::seconds;
@@ -26,7 +26,7 @@ const LEAST_SHARE: f64 = 0.01;
 /// No card is so small: what has only smaller divisors in common is no period.
 const LEAST_PERIOD: u64 = 1 << 20;
 
-impl<F: TestFolder> Pass<'_, F> {
+impl<F: TestFolder> FilesPass<'_, F> {
     /// Reads the files in order, then once more what was not as written; what the budget leaves no time for stays
     /// unread.
     ///
@@ -44,7 +44,7 @@ impl<F: TestFolder> Pass<'_, F> {
         Ok(())
     }
 
-    fn read_files(&mut self, files: &mut [TestedFile]) -> Result<(), Stop> {
+    fn read_files(&mut self, files: &mut [TestedFile]) -> Result<(), ProbeStop> {
         let end = self.end();
         for file in files {
             if !end.is_over() {
@@ -58,7 +58,7 @@ impl<F: TestFolder> Pass<'_, F> {
         Ok(())
     }
 
-    fn read_file(&mut self, file: &mut TestedFile) -> Result<(), Stop> {
+    fn read_file(&mut self, file: &mut TestedFile) -> Result<(), ProbeStop> {
         let mut target = match self.folder.open(file.result.number) {
             Ok(target) => target,
             Err(reason) => {
@@ -75,14 +75,14 @@ impl<F: TestFolder> Pass<'_, F> {
         Ok(())
     }
 
-    fn read_target(&mut self, file: &mut TestedFile, target: &mut dyn Target) -> Result<(), Stop> {
+    fn read_target(&mut self, file: &mut TestedFile, target: &mut dyn Target) -> Result<(), ProbeStop> {
         let interrupt = self.interrupt.clone();
         let whole = file.result.bytes - file.result.bytes % u64::from(target.info().sector);
-        let mut card = Card::new(target, &interrupt, BLOCK, DEPTH)?;
-        let (mut meter, now) = (Meter::default(), card.seconds());
+        let mut card = IoDriver::new(target, &interrupt, BLOCK, DEPTH)?;
+        let (mut meter, now) = (SpeedMeter::default(), card.seconds());
         meter.begin(now);
         self.read_meter.begin(now);
-        let mut failed: Vec<Extent> = Vec::new();
+        let mut failed: Vec<CardExtent> = Vec::new();
         let end = self.end();
         let extents = extents(0, whole, BLOCK).take_while(|_| !end.is_over());
         let outcome = card.read(extents, file.expected(), |extent, at, answer| {
@@ -90,7 +90,7 @@ impl<F: TestFolder> Pass<'_, F> {
             meter.moved(seconds(at), len);
             self.read_meter.moved(seconds(at), len);
             match answer {
-                Answer::Failed(_) => failed.push(extent),
+                ReadAnswer::Failed(_) => failed.push(extent),
                 other => self.sort(file, extent, &other),
             }
             self.read();
@@ -104,7 +104,7 @@ impl<F: TestFolder> Pass<'_, F> {
     }
 
     /// Sorts what a read found.
-    fn sort(&mut self, file: &mut TestedFile, extent: Extent, answer: &Answer<'_>) {
+    fn sort(&mut self, file: &mut TestedFile, extent: CardExtent, answer: &ReadAnswer<'_>) {
         let len = u64::from(extent.len);
         let counts = self.sorted.take(file.place(extent.offset), len, answer);
         file.result.sectors.add(&counts);
@@ -114,9 +114,9 @@ impl<F: TestFolder> Pass<'_, F> {
     fn in_parts(
         &mut self,
         file: &mut TestedFile,
-        card: &mut Card<'_>,
-        failed: &[Extent],
-    ) -> Result<(), Stop> {
+        card: &mut IoDriver<'_>,
+        failed: &[CardExtent],
+    ) -> Result<(), ProbeStop> {
         let part = PART.max(card.sector());
         let parts = failed.iter().flat_map(|extent| extents(extent.offset, extent.end(), part));
         let expected = file.expected();
@@ -162,11 +162,11 @@ impl<F: TestFolder> Pass<'_, F> {
         Ok(())
     }
 
-    fn look_again(&mut self, file: &TestedFile, suspect: &Suspect) -> Result<SectorCounts, FilesError> {
+    fn look_again(&mut self, file: &TestedFile, suspect: &SuspectExtent) -> Result<SectorCounts, FilesError> {
         let mut target = self.folder.open(file.result.number)?;
         uncached(target.as_mut(), &self.interrupt)?;
-        let mut card = Card::new(target.as_mut(), &self.interrupt, BLOCK, 1)?;
-        let mut again = Sorted { tested: self.sorted.tested.clone(), ..Sorted::default() };
+        let mut card = IoDriver::new(target.as_mut(), &self.interrupt, BLOCK, 1)?;
+        let mut again = SortedSectors { tested: self.sorted.tested.clone(), ..SortedSectors::default() };
         let start = suspect.offset_in_file;
         let end = start + u64::from(suspect.len);
         if !end.is_multiple_of(u64::from(card.sector())) {
@@ -190,10 +190,10 @@ impl<F: TestFolder> Pass<'_, F> {
     /// distances are multiples of the period.
     fn period(&self) -> Option<u64> {
         let all = self.sorted.counts.overwritten;
-        let counts = |shift: &&Shift| shift.count as f64 >= LEAST_SHARE * all as f64;
+        let counts = |shift: &&ContentShift| shift.count as f64 >= LEAST_SHARE * all as f64;
         let shifts = self.sorted.shifts.values().filter(counts);
         let distance =
-            |shift: &Shift| Some(self.on_card(shift.expected)?.abs_diff(self.on_card(shift.found)?));
+            |shift: &ContentShift| Some(self.on_card(shift.expected)?.abs_diff(self.on_card(shift.found)?));
         let distances: Option<Vec<u64>> = shifts.map(distance).collect();
         common(distances?).filter(|period| *period >= LEAST_PERIOD)
     }
@@ -206,8 +206,8 @@ impl<F: TestFolder> Pass<'_, F> {
 }
 
 /// Where direct I/O does not go, the page cache is emptied first. Only a planned target knows which it is.
-fn uncached(target: &mut dyn Target, interrupt: &Interrupt) -> Result<(), Stop> {
-    drop(Card::new(target, interrupt, BLOCK, DEPTH)?);
+fn uncached(target: &mut dyn Target, interrupt: &InterruptFlag) -> Result<(), ProbeStop> {
+    drop(IoDriver::new(target, interrupt, BLOCK, DEPTH)?);
     if target.caveats().iter().any(|caveat| matches!(caveat, Caveat::NoDirectIo { .. })) {
         let _ = target.drop_caches();
     }

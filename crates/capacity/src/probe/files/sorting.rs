@@ -5,10 +5,10 @@
 //! word says whose sector it is, the others are compared with the pattern that begins with it.
 
 use super::names::file_name;
-use cardscope_engine::card::Answer;
+use cardscope_engine::card::ReadAnswer;
 use cardscope_engine::content::h2w::{FILE_BYTES, words};
 use cardscope_model::verify::SectorFound;
-use cardscope_model::verify::{Disproof, FirstError, SectorCounts};
+use cardscope_model::verify::{AddressDisproof, FirstError, SectorCounts};
 use cardscope_probing::sector::{MOST_FLIPS, SECTOR, unlike_any, wrong_bits};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -27,14 +27,14 @@ const MOST_SHIFTS: usize = 4096;
 
 /// A range in which sectors were lost.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Run {
+pub(super) struct LostRange {
     pub(super) range: Range<u64>,
     pub(super) lost: u64,
 }
 
 /// An extent that was not as written, to be looked at once more.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Suspect {
+pub(super) struct SuspectExtent {
     pub(super) number: u64,
     pub(super) offset_in_file: u64,
     pub(super) len: u32,
@@ -43,21 +43,21 @@ pub(super) struct Suspect {
 
 /// What was found so far. Offsets are those of the whole data.
 #[derive(Debug, Default)]
-pub(super) struct Sorted {
+pub(super) struct SortedSectors {
     /// What the files hold by their numbers: content that belongs there came from another place of this test.
     pub(super) tested: Vec<Range<u64>>,
     pub(super) counts: SectorCounts,
     pub(super) first_error: Option<FirstError>,
-    pub(super) disproofs: Vec<Disproof>,
-    pub(super) runs: Vec<Run>,
-    pub(super) suspects: Vec<Suspect>,
+    pub(super) disproofs: Vec<AddressDisproof>,
+    pub(super) runs: Vec<LostRange>,
+    pub(super) suspects: Vec<SuspectExtent>,
     /// Content that was found away from its place, by how many bytes.
-    pub(super) shifts: HashMap<i64, Shift>,
+    pub(super) shifts: HashMap<i64, ContentShift>,
 }
 
 /// Content that was found so and so far from its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Shift {
+pub(super) struct ContentShift {
     /// Sectors.
     pub(super) count: u64,
     /// The offset of the first of them …
@@ -83,17 +83,17 @@ impl FileOffset {
     }
 }
 
-impl Sorted {
+impl SortedSectors {
     /// Takes what a read of `len` bytes found.
-    pub(super) fn take(&mut self, place: FileOffset, len: u64, answer: &Answer<'_>) -> SectorCounts {
+    pub(super) fn take(&mut self, place: FileOffset, len: u64, answer: &ReadAnswer<'_>) -> SectorCounts {
         match answer {
-            Answer::Same => {
+            ReadAnswer::Same => {
                 let counts = SectorCounts { ok: len / SECTOR as u64, ..SectorCounts::default() };
                 self.counts.add(&counts);
                 counts
             }
-            Answer::Differs { bytes, .. } => self.differs(place, bytes),
-            Answer::Failed(_) => self.unreadable(place, len),
+            ReadAnswer::Differs { bytes, .. } => self.differs(place, bytes),
+            ReadAnswer::Failed(_) => self.unreadable(place, len),
         }
     }
 
@@ -128,7 +128,7 @@ impl Sorted {
         let shift = found.wrapping_sub(expected).cast_signed();
         let known = self.shifts.len() < MOST_SHIFTS || self.shifts.contains_key(&shift);
         if known && self.tested.iter().any(|range| range.contains(&found)) {
-            self.shifts.entry(shift).or_insert(Shift { count: 0, expected, found }).count += 1;
+            self.shifts.entry(shift).or_insert(ContentShift { count: 0, expected, found }).count += 1;
         }
     }
 
@@ -145,7 +145,7 @@ impl Sorted {
         }
         if self.disproofs.len() < MOST_DISPROOFS {
             let expected = format!("h2w sector of offset {offset}, in {}", file_name(place.number));
-            self.disproofs.push(Disproof { address: offset, expected, found, seen: 1 });
+            self.disproofs.push(AddressDisproof { address: offset, expected, found, seen: 1 });
         }
     }
 
@@ -156,7 +156,7 @@ impl Sorted {
         }
         if self.suspects.len() < MOST_SECOND_LOOKS {
             let FileOffset { number, offset_in_file, .. } = place;
-            self.suspects.push(Suspect { number, offset_in_file, len: len as u32, counts });
+            self.suspects.push(SuspectExtent { number, offset_in_file, len: len as u32, counts });
         }
         let range = place.offset()..place.offset() + len;
         let room = self.runs.len() < MOST_RUNS;
@@ -165,7 +165,7 @@ impl Sorted {
                 run.range.end = range.end;
                 run.lost += counts.lost();
             }
-            None if room => self.runs.push(Run { range, lost: counts.lost() }),
+            None if room => self.runs.push(LostRange { range, lost: counts.lost() }),
             None => {}
         }
     }
@@ -213,21 +213,22 @@ fn count(counts: &mut SectorCounts, found: SectorFound, tested: &[Range<u64>]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_engine::content::{Content, fill};
+    use cardscope_engine::content::{IoContent, fill};
 
     fn extent(base: u64, sectors: usize) -> Vec<u8> {
         let mut bytes = vec![0; sectors * SECTOR];
-        fill(Content::H2w { base }, 0, &mut bytes);
+        fill(IoContent::H2w { base }, 0, &mut bytes);
         bytes
     }
 
     #[test]
     fn a_wrap_shows_as_one_distance_and_aliases() {
-        let mut sorted = Sorted { tested: std::iter::once(0..FILE_BYTES).collect(), ..Sorted::default() };
+        let mut sorted =
+            SortedSectors { tested: std::iter::once(0..FILE_BYTES).collect(), ..SortedSectors::default() };
         let place = FileOffset { number: 1, content: 1, offset_in_file: 4096 };
         let counts = sorted.differs(place, &extent(4096 + (8 << 20), 16));
         assert_eq!((counts.overwritten, counts.aliased, counts.ok), (16, 16, 0));
-        let far = Shift { count: 16, expected: 4096, found: 4096 + (8 << 20) };
+        let far = ContentShift { count: 16, expected: 4096, found: 4096 + (8 << 20) };
         assert_eq!(sorted.shifts, HashMap::from([(8 << 20, far)]));
         let first = sorted.first_error.unwrap();
         assert_eq!((first.offset, first.expected, first.found), (4096, 4096, Some(4096 + (8 << 20))));
@@ -235,7 +236,7 @@ mod tests {
 
     #[test]
     fn losses_side_by_side_are_one_run() {
-        let mut sorted = Sorted::default();
+        let mut sorted = SortedSectors::default();
         for offset_in_file in [0, 8192, 4096, 1 << 20] {
             sorted.differs(FileOffset { number: 2, content: 2, offset_in_file }, &[0; 4096]);
         }

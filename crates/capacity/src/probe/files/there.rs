@@ -2,8 +2,8 @@
 //! holds. A file that somebody renamed is whole all the same; a card that wraps gives one file's content under another
 //! name while that other file is there, too.
 
-use super::names::{Named, file_name};
-use super::pass::{Pass, TestFolder, TestedFile};
+use super::names::{NumberedFile, file_name};
+use super::pass::{FilesPass, TestFolder, TestedFile};
 use super::sorting::{first_word, holds_pattern};
 use cardscope_engine::content::h2w::FILE_BYTES;
 use cardscope_probing::sector::SECTOR;
@@ -14,7 +14,7 @@ const PEEKS: u64 = 5;
 
 /// What a first look at a file says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Glance {
+enum ContentGuess {
     /// Sectors of the pattern that belong to this number.
     Content(u64),
     /// Sectors of the pattern of several numbers, or of none.
@@ -23,14 +23,14 @@ enum Glance {
     Unknown,
 }
 
-impl<F: TestFolder> Pass<'_, F> {
+impl<F: TestFolder> FilesPass<'_, F> {
     /// Takes files that are there already for those to be read; `alike` are names that only look like the pattern's.
-    pub fn take(&mut self, there: &[Named], alike: &[String]) {
-        let glances: Vec<(Named, Glance)> =
+    pub fn take(&mut self, there: &[NumberedFile], alike: &[String]) {
+        let glances: Vec<(NumberedFile, ContentGuess)> =
             there.iter().map(|named| (*named, glance(&self.folder, *named))).collect();
         let at_home: HashMap<u64, bool> = glances
             .iter()
-            .map(|(named, seen)| (named.number, *seen == Glance::Content(named.number)))
+            .map(|(named, seen)| (named.number, *seen == ContentGuess::Content(named.number)))
             .collect();
         for (named, seen) in glances {
             if let Some(reason) = foreigner(named, seen) {
@@ -39,7 +39,7 @@ impl<F: TestFolder> Pass<'_, F> {
             }
             let content = match seen {
                 // The file to which this content belongs is not there, or holds another's too.
-                Glance::Content(other) if !at_home.get(&other).copied().unwrap_or(false) => other,
+                ContentGuess::Content(other) if !at_home.get(&other).copied().unwrap_or(false) => other,
                 _ => named.number,
             };
             self.files.push(prepared(named, content));
@@ -51,21 +51,21 @@ impl<F: TestFolder> Pass<'_, F> {
 }
 
 /// Why a file is none of the pattern.
-fn foreigner(named: Named, seen: Glance) -> Option<String> {
+fn foreigner(named: NumberedFile, seen: ContentGuess) -> Option<String> {
     match seen {
         _ if !named.is_plain => Some("not a plain file".into()),
         _ if named.bytes > FILE_BYTES => {
             Some(format!("{} bytes long, too long for such a file", named.bytes))
         }
         _ if named.bytes == 0 => Some("empty".into()),
-        Glance::Unclear { sectors: 0 } if !named.bytes.is_multiple_of(SECTOR as u64) => {
+        ContentGuess::Unclear { sectors: 0 } if !named.bytes.is_multiple_of(SECTOR as u64) => {
             Some("odd length and no sector with the test pattern".into())
         }
         _ => None,
     }
 }
 
-fn prepared(named: Named, content: u64) -> TestedFile {
+fn prepared(named: NumberedFile, content: u64) -> TestedFile {
     let mut file = TestedFile { content, ..TestedFile::new(named.number, named.bytes) };
     if content != named.number {
         let name = file_name(content);
@@ -87,22 +87,22 @@ fn shortened(files: &mut [TestedFile]) {
     }
 }
 
-fn glance(folder: &impl TestFolder, named: Named) -> Glance {
+fn glance(folder: &impl TestFolder, named: NumberedFile) -> ContentGuess {
     let sectors = named.bytes / SECTOR as u64;
     let mut owners = Vec::new();
     for n in 0..PEEKS.min(sectors) {
         let offset = sectors.saturating_sub(1) * n / (PEEKS - 1) * SECTOR as u64;
         let mut sector = [0; SECTOR];
         if folder.read_at(named.number, offset, &mut sector).is_err() {
-            return Glance::Unknown;
+            return ContentGuess::Unknown;
         }
         owners.extend(owner(&sector, offset));
     }
     match owners.first() {
         Some(first) if owners.len() as u64 == PEEKS.min(sectors) && owners.iter().all(|o| o == first) => {
-            Glance::Content(*first)
+            ContentGuess::Content(*first)
         }
-        _ => Glance::Unclear { sectors: owners.len() as u64 },
+        _ => ContentGuess::Unclear { sectors: owners.len() as u64 },
     }
 }
 

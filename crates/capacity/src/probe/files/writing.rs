@@ -4,12 +4,12 @@
 //! file grows under the lock of its inode, and a crash would leave longer holes.
 
 use super::WRITING;
-use super::meter::Meter;
-use super::pass::{FilesError, Pass, TestFolder, TestedFile};
-use cardscope_engine::card::{Card, Extent, Stop, extents};
+use super::meter::SpeedMeter;
+use super::pass::{FilesError, FilesPass, TestFolder, TestedFile};
+use cardscope_engine::card::{CardExtent, IoDriver, ProbeStop, extents};
 use cardscope_engine::content::h2w::FILE_BYTES;
 use cardscope_engine::target::{Target, TargetError};
-use cardscope_model::units::{MIB, Size, seconds};
+use cardscope_model::units::{DecimalSize, MIB, seconds};
 use cardscope_model::verify::IoError;
 
 const DEPTH: u32 = 2;
@@ -25,13 +25,13 @@ const READ_ONLY_NOW: i32 = 30;
 
 /// Why a file is no longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
+enum FillEnd {
     Whole,
     Full,
     Budget,
 }
 
-impl<F: TestFolder> Pass<'_, F> {
+impl<F: TestFolder> FilesPass<'_, F> {
     /// Writes files until `total` bytes are written, nothing more fits, or the budget ends.
     ///
     /// # Errors
@@ -47,13 +47,13 @@ impl<F: TestFolder> Pass<'_, F> {
             let (written, end) = self.write_file(number, left.min(FILE_BYTES))?;
             left -= written.min(left);
             match end {
-                End::Whole => {}
-                End::Full => {
+                FillEnd::Whole => {}
+                FillEnd::Full => {
                     self.note_full(total - left, total);
                     break;
                 }
-                End::Budget => {
-                    self.note(&format!("the budget ends writing after {}", Size(total - left)));
+                FillEnd::Budget => {
+                    self.note(&format!("the budget ends writing after {}", DecimalSize(total - left)));
                     break;
                 }
             }
@@ -61,18 +61,18 @@ impl<F: TestFolder> Pass<'_, F> {
         Ok(())
     }
 
-    fn write_file(&mut self, number: u64, bytes: u64) -> Result<(u64, End), FilesError> {
-        let Some(mut target) = self.folder.create(number, bytes)? else { return Ok((0, End::Full)) };
-        let mut filling = Filling {
+    fn write_file(&mut self, number: u64, bytes: u64) -> Result<(u64, FillEnd), FilesError> {
+        let Some(mut target) = self.folder.create(number, bytes)? else { return Ok((0, FillEnd::Full)) };
+        let mut filling = FileWriter {
             file: TestedFile::new(number, 0),
             room: bytes,
-            meter: Meter::default(),
+            meter: SpeedMeter::default(),
             refused_bytes: 0,
         };
         let outcome = filling.fill(self, target.as_mut());
         self.heard(target.as_ref());
         drop(target);
-        let Filling { file: mut filled, meter, refused_bytes, .. } = filling;
+        let FileWriter { file: mut filled, meter, refused_bytes, .. } = filling;
         let end = filled.result.bytes;
         let finished = self.folder.finish(end);
         filled.result.write = meter.pace();
@@ -93,24 +93,24 @@ fn is_read_only_now(io_errors: &[IoError]) -> bool {
 }
 
 /// A file that is being filled.
-struct Filling {
+struct FileWriter {
     /// As long as everything before is written, or failed twice.
     file: TestedFile,
     /// Bytes that it may hold.
     room: u64,
-    meter: Meter,
+    meter: SpeedMeter,
     /// Bytes whose write failed twice.
     refused_bytes: u64,
 }
 
-impl Filling {
+impl FileWriter {
     fn fill(
         &mut self,
-        pass: &mut Pass<'_, impl TestFolder>,
+        pass: &mut FilesPass<'_, impl TestFolder>,
         target: &mut dyn Target,
-    ) -> Result<End, FilesError> {
+    ) -> Result<FillEnd, FilesError> {
         let interrupt = pass.interrupt.clone();
-        let mut card = Card::new(target, &interrupt, BLOCKS[0], DEPTH)?;
+        let mut card = IoDriver::new(target, &interrupt, BLOCKS[0], DEPTH)?;
         let now = card.seconds();
         self.meter.begin(now);
         pass.write_meter.begin(now);
@@ -130,35 +130,39 @@ impl Filling {
     }
 
     /// Full at the largest block need not be full at the smallest.
-    fn ranges(&mut self, pass: &mut Pass<'_, impl TestFolder>, card: &mut Card<'_>) -> Result<End, Stop> {
+    fn ranges(
+        &mut self,
+        pass: &mut FilesPass<'_, impl TestFolder>,
+        card: &mut IoDriver<'_>,
+    ) -> Result<FillEnd, ProbeStop> {
         for block in BLOCKS {
             loop {
                 if self.file.result.bytes >= self.room {
-                    return Ok(End::Whole);
+                    return Ok(FillEnd::Whole);
                 }
                 if pass.end_of_writing().is_over() {
-                    return Ok(End::Budget);
+                    return Ok(FillEnd::Budget);
                 }
                 match self.range(pass, card, block) {
-                    Ok(()) if is_read_only_now(card.io_errors()) => return Ok(End::Whole),
+                    Ok(()) if is_read_only_now(card.io_errors()) => return Ok(FillEnd::Whole),
                     Ok(()) => {}
-                    Err(Stop::Target(TargetError::NoSpace { .. })) => break,
+                    Err(ProbeStop::Target(TargetError::NoSpace { .. })) => break,
                     Err(stop) => return Err(stop),
                 }
             }
         }
-        Ok(End::Full)
+        Ok(FillEnd::Full)
     }
 
     fn range(
         &mut self,
-        pass: &mut Pass<'_, impl TestFolder>,
-        card: &mut Card<'_>,
+        pass: &mut FilesPass<'_, impl TestFolder>,
+        card: &mut IoDriver<'_>,
         block: u32,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), ProbeStop> {
         let content = self.file.expected();
         let until = self.room.min(self.file.result.bytes + RANGE);
-        let mut ahead: Vec<Extent> = Vec::new();
+        let mut ahead: Vec<CardExtent> = Vec::new();
         // A slow card takes minutes for a range.
         let end = pass.end_of_writing();
         let extents = extents(self.file.result.bytes, until, block).take_while(|_| !end.is_over());

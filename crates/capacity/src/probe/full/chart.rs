@@ -10,20 +10,20 @@ const RESOLUTION: Nanos = 50_000;
 
 /// Time and bytes of one direction.
 #[derive(Debug, Clone)]
-pub(crate) struct Track {
+pub(crate) struct DirectionSeries {
     cells: Vec<(u64, Nanos)>,
     slowest: Vec<Option<f64>>,
     worst: Option<SlowestSecond>,
     cell: u64,
-    window: Window,
+    window: SecondWindow,
     /// When the I/O before ended, on the card's clock.
     last: Nanos,
-    batch: Batch,
+    batch: CompletedBatch,
 }
 
 /// I/Os that ended at one moment.
 #[derive(Debug, Clone, Default)]
-struct Batch {
+struct CompletedBatch {
     /// When the first of them ended.
     began: Nanos,
     /// The time that they share.
@@ -32,24 +32,24 @@ struct Batch {
     ios: Vec<(usize, u64)>,
 }
 
-impl Track {
+impl DirectionSeries {
     fn new(cell: u64, count: usize) -> Self {
         let (cells, slowest) = (vec![(0, 0); count], vec![None; count]);
-        Track {
+        DirectionSeries {
             cells,
             slowest,
             worst: None,
             cell,
-            window: Window::default(),
+            window: SecondWindow::default(),
             last: 0,
-            batch: Batch::default(),
+            batch: CompletedBatch::default(),
         }
     }
 
     /// The clock goes on: what was done between two ranges counts for nothing.
     pub(crate) fn resume(&mut self, now: Nanos) {
         self.last = now;
-        self.batch = Batch::default();
+        self.batch = CompletedBatch::default();
     }
 
     /// An I/O of the range ended.
@@ -72,7 +72,7 @@ impl Track {
     /// Several I/Os may be heard of at one moment; they share the time since the moment before by their bytes.
     fn credit(&mut self, index: usize, len: u64, took: Nanos, at: Nanos) {
         if self.batch.ios.is_empty() || at.saturating_sub(self.batch.began) > RESOLUTION {
-            self.batch = Batch { began: at, ..Batch::default() };
+            self.batch = CompletedBatch { began: at, ..CompletedBatch::default() };
         }
         self.spread(false);
         self.batch.ios.push((index, len));
@@ -83,7 +83,7 @@ impl Track {
 
     /// Adds the shares of the batch to its cells, or takes them back.
     fn spread(&mut self, add: bool) {
-        let Batch { took, ios, .. } = &self.batch;
+        let CompletedBatch { took, ios, .. } = &self.batch;
         let all: u64 = ios.iter().map(|(_, len)| len).sum();
         for (index, len) in ios {
             let share = (u128::from(*took) * u128::from(*len) / u128::from(all.max(1))) as Nanos;
@@ -129,14 +129,14 @@ fn mean(cells: &[(u64, Nanos)]) -> Option<f64> {
 /// The last second of a clock that runs only while the card works. Between two I/Os the bytes flow evenly, so that an
 /// I/O of many seconds is many slow seconds.
 #[derive(Debug, Clone, Default)]
-struct Window {
+struct SecondWindow {
     /// End and bytes moved by then.
     points: VecDeque<(Nanos, u64)>,
     now: Nanos,
     moved: u64,
 }
 
-impl Window {
+impl SecondWindow {
     /// MB/s in the second that ends with this I/O, once there was a second.
     fn add(&mut self, len: u64, took: Nanos) -> Option<f64> {
         if self.points.is_empty() {
@@ -158,21 +158,21 @@ impl Window {
 
 /// Both directions, and what was bad.
 #[derive(Debug, Clone)]
-pub(crate) struct Chart {
+pub(crate) struct PassChart {
     bytes: u64,
     cell: u64,
-    pub(crate) write: Track,
-    pub(crate) read: Track,
+    pub(crate) write: DirectionSeries,
+    pub(crate) read: DirectionSeries,
     bad: Vec<u64>,
     errors: Vec<u64>,
 }
 
-impl Chart {
+impl PassChart {
     pub(crate) fn new(card_bytes: u64) -> Self {
         let cell = cell_bytes(card_bytes);
         let count = card_bytes.div_ceil(cell) as usize;
-        let track = || Track::new(cell, count);
-        Chart {
+        let track = || DirectionSeries::new(cell, count);
+        PassChart {
             bytes: card_bytes,
             cell,
             write: track(),
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_stall_of_three_seconds_is_the_slowest_second_and_stands_at_its_place() {
-        let mut chart = Chart::new(64 * MIB);
+        let mut chart = PassChart::new(64 * MIB);
         chart.write.resume(5 * NANOS_PER_S);
         let mut at = 5 * NANOS_PER_S;
         for n in 0..64 {
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn what_ends_at_one_moment_shares_the_time() {
-        let mut chart = Chart::new(64 * MIB);
+        let mut chart = PassChart::new(64 * MIB);
         chart.read.resume(0);
         for n in 0..8 {
             chart.read.ended(n * MIB, MIB, NANOS_PER_S / 5);
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn what_is_heard_of_a_moment_later_is_not_a_faster_cell() {
-        let mut chart = Chart::new(64 * MIB);
+        let mut chart = PassChart::new(64 * MIB);
         chart.read.resume(0);
         for n in 0..8 {
             // In pairs: the second of each is heard of 255 ns after the first.
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn a_cell_that_takes_no_time_has_no_speed() {
-        let mut chart = Chart::new(64 * MIB);
+        let mut chart = PassChart::new(64 * MIB);
         chart.read.resume(0);
         chart.read.ended(0, MIB, 255);
         chart.read.ended(MIB, MIB, 10_000_000);
@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn bad_bytes_stand_in_the_cells_they_lie_in() {
-        let mut chart = Chart::new(4 * MIB);
+        let mut chart = PassChart::new(4 * MIB);
         chart.bad(MIB - 512, 3 * MIB + 1024);
         let bad: Vec<u64> = chart.finish().cells.iter().map(|c| c.bad_bytes).collect();
         assert_eq!(bad, [512, MIB, MIB, 1024]);

@@ -2,12 +2,12 @@
 //! whose user presses Ctrl-C.
 
 use super::tests::{pass_over, settings};
-use super::{Findings, Settings, verify};
-use cardscope_engine::card::{Card, Stop};
+use super::{PassFindings, PassSettings, verify};
+use cardscope_engine::card::{IoDriver, ProbeStop};
 use cardscope_engine::event::Silent;
-use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_engine::target::{
-    Completion, Direction, Io, Plan, Region, Target, TargetError, TargetInfo, place_area,
+    IoCompletion, IoDirection, IoRequest, LanePlan, Target, TargetError, TargetInfo, TargetRegion, place_area,
 };
 use cardscope_model::verify::Verdict;
 use cardscope_probing::io_size::{PASS_BLOCK, PASS_DEPTH};
@@ -19,13 +19,13 @@ const SECTOR: u32 = 4096;
 
 /// A simulated card in a device with long sectors: the kernel refuses every I/O that is no multiple of them, while stamps,
 /// and with them what is found bad, are as long as 512 bytes. And the first I/O that the kernel would have refused.
-struct LongSectors {
+struct LongSectorDevice {
     card: SimTarget,
     info: TargetInfo,
-    refused: Option<Io>,
+    refused: Option<IoRequest>,
 }
 
-impl Target for LongSectors {
+impl Target for LongSectorDevice {
     cardscope_engine::delegate_target!(
         [card] now, plan, complete, flush, discard, idle, reopen, buffer, compare
     );
@@ -34,7 +34,7 @@ impl Target for LongSectors {
         &self.info
     }
 
-    fn submit(&mut self, io: &Io) -> Result<(), TargetError> {
+    fn submit(&mut self, io: &IoRequest) -> Result<(), TargetError> {
         let whole = io.offset.is_multiple_of(u64::from(SECTOR)) && io.len.is_multiple_of(SECTOR);
         if !whole && self.refused.is_none() {
             self.refused = Some(*io);
@@ -42,7 +42,7 @@ impl Target for LongSectors {
         self.card.submit(io)
     }
 
-    fn area(&mut self, bytes: u64) -> Result<Region, TargetError> {
+    fn area(&mut self, bytes: u64) -> Result<TargetRegion, TargetError> {
         place_area(self.info.bytes, bytes)
     }
 }
@@ -57,7 +57,7 @@ impl Target for LongSectors {
 fn only_whole_sectors_are_read_and_written(#[case] card: &str, #[case] verdict: &str) {
     let card = SimTarget::named(&format!("sim:constant?announced_bytes=64MiB&{card}")).unwrap();
     let info = TargetInfo { sector: SECTOR, ..card.info().clone() };
-    let mut target = LongSectors { card, info, refused: None };
+    let mut target = LongSectorDevice { card, info, refused: None };
     let (found, ..) = pass_over(&mut target, &settings());
     assert_eq!(target.refused, None);
     assert_eq!((found.body.verdict.word(), found.stop), (verdict, None));
@@ -68,21 +68,21 @@ const CARD: &str = "sim:constant?announced_bytes=256MiB";
 
 /// Two cards; the second is put in after so many bytes. A real device does not let it come so far: its descriptor fails
 /// for good once the card is out. This is a reader that hides the change from the host.
-struct Slot {
+struct SwappingReader {
     cards: [SimTarget; 2],
     inside: usize,
-    swap_after: (Direction, u64),
+    swap_after: (IoDirection, u64),
     moved: u64,
-    plan: Option<Plan>,
+    plan: Option<LanePlan>,
     flying: usize,
     /// Bytes written to the second card.
     overwritten: u64,
 }
 
-impl Slot {
-    fn new(direction: Direction, after: u64) -> Self {
+impl SwappingReader {
+    fn new(direction: IoDirection, after: u64) -> Self {
         let cards = [CARD, "sim:constant?announced_bytes=256MiB&state=filled"];
-        Slot {
+        SwappingReader {
             cards: cards.map(|name| SimTarget::named(name).unwrap()),
             inside: 0,
             swap_after: (direction, after),
@@ -109,31 +109,31 @@ impl Slot {
     }
 }
 
-impl Target for Slot {
+impl Target for SwappingReader {
     cardscope_engine::delegate_target!([card()] now, flush, discard, idle, reopen, buffer, compare);
 
     fn info(&self) -> &TargetInfo {
         self.cards[0].info()
     }
 
-    fn plan(&mut self, plan: &Plan) -> Result<(), TargetError> {
+    fn plan(&mut self, plan: &LanePlan) -> Result<(), TargetError> {
         self.plan = Some(*plan);
         self.card().plan(plan)
     }
 
-    fn submit(&mut self, io: &Io) -> Result<(), TargetError> {
+    fn submit(&mut self, io: &IoRequest) -> Result<(), TargetError> {
         self.maybe_swap();
         self.flying += 1;
         if io.direction == self.swap_after.0 {
             self.moved += u64::from(io.len);
         }
-        if io.direction == Direction::Write && self.inside == 1 {
+        if io.direction == IoDirection::Write && self.inside == 1 {
             self.overwritten += u64::from(io.len);
         }
         self.card().submit(io)
     }
 
-    fn complete(&mut self, _at_least: usize, done: &mut Vec<Completion>) -> Result<(), TargetError> {
+    fn complete(&mut self, _at_least: usize, done: &mut Vec<IoCompletion>) -> Result<(), TargetError> {
         // All that is under way ends at once, so that the swap comes between two I/Os.
         let (flying, before) = (self.flying, done.len());
         let result = self.card().complete(flying, done);
@@ -141,15 +141,15 @@ impl Target for Slot {
         result
     }
 
-    fn area(&mut self, bytes: u64) -> Result<Region, TargetError> {
+    fn area(&mut self, bytes: u64) -> Result<TargetRegion, TargetError> {
         place_area(self.info().bytes, bytes)
     }
 }
 
 #[track_caller]
-fn noticed(slot: &Slot, found: &Findings, at_most: u64) {
+fn noticed(slot: &SwappingReader, found: &PassFindings, at_most: u64) {
     assert_eq!(slot.inside, 1, "the card was swapped");
-    assert!(matches!(found.stop, Some(Stop::Swapped(_))), "{:?} {:?}", found.stop, found.body.verdict);
+    assert!(matches!(found.stop, Some(ProbeStop::Swapped(_))), "{:?} {:?}", found.stop, found.body.verdict);
     assert!(slot.overwritten <= at_most, "{} bytes of the other card are overwritten", slot.overwritten);
     assert_eq!(
         (found.body.verdict, found.body.usable_bytes, found.body.disproofs.len()),
@@ -162,7 +162,7 @@ fn noticed(slot: &Slot, found: &Findings, at_most: u64) {
 #[test]
 fn a_swap_while_writing_costs_the_other_card_a_range_at_most() {
     for after in [40 * MIB, 100 * MIB + 1, 203 * MIB, 250 * MIB] {
-        let mut slot = Slot::new(Direction::Write, after);
+        let mut slot = SwappingReader::new(IoDirection::Write, after);
         let (found, ..) = pass_over(&mut slot, &settings());
         noticed(&slot, &found, 8 * MIB);
     }
@@ -171,26 +171,26 @@ fn a_swap_while_writing_costs_the_other_card_a_range_at_most() {
 #[test]
 fn a_swap_while_reading_back_costs_the_other_card_nothing() {
     for (two_passes, after) in [(false, 20 * MIB), (false, 150 * MIB), (true, 100 * MIB)] {
-        let mut slot = Slot::new(Direction::Read, after);
-        let (found, ..) = pass_over(&mut slot, &Settings { two_passes, ..settings() });
+        let mut slot = SwappingReader::new(IoDirection::Read, after);
+        let (found, ..) = pass_over(&mut slot, &PassSettings { two_passes, ..settings() });
         noticed(&slot, &found, 0);
     }
 }
 
 /// A card whose user presses Ctrl-C at an I/O.
-struct Impatient {
+struct InterruptedCard {
     card: SimTarget,
-    interrupt: Interrupt,
+    interrupt: InterruptFlag,
     ios: u64,
     at: u64,
 }
 
-impl Target for Impatient {
+impl Target for InterruptedCard {
     cardscope_engine::delegate_target!(
         [card] info, now, plan, complete, flush, discard, idle, area, ping, reopen, buffer, compare
     );
 
-    fn submit(&mut self, io: &Io) -> Result<(), TargetError> {
+    fn submit(&mut self, io: &IoRequest) -> Result<(), TargetError> {
         self.ios += 1;
         if self.ios == self.at {
             self.interrupt.raise();
@@ -200,11 +200,15 @@ impl Target for Impatient {
 }
 
 /// A pass that is stopped at an I/O, the I/Os of it, and the bytes that keep what is written to them.
-fn stopped_at(name: &str, at: u64) -> (Findings, u64, u64) {
-    let mut target =
-        Impatient { card: SimTarget::named(name).unwrap(), interrupt: Interrupt::default(), ios: 0, at };
+fn stopped_at(name: &str, at: u64) -> (PassFindings, u64, u64) {
+    let mut target = InterruptedCard {
+        card: SimTarget::named(name).unwrap(),
+        interrupt: InterruptFlag::default(),
+        ios: 0,
+        at,
+    };
     let interrupt = target.interrupt.clone();
-    let mut card = Card::new(&mut target, &interrupt, PASS_BLOCK, PASS_DEPTH).unwrap();
+    let mut card = IoDriver::new(&mut target, &interrupt, PASS_BLOCK, PASS_DEPTH).unwrap();
     let found = verify(&mut card, &settings(), &mut |_| (), &mut Silent);
     (found, target.ios, target.card.truth().good_bytes)
 }
@@ -221,7 +225,7 @@ fn a_pass_stopped_anywhere_says_what_it_saw_and_no_more(#[case] card: &str) {
     let mut after_losses = 0;
     for at in (1..all).step_by((all / 97).max(1) as usize).chain(all.saturating_sub(12)..all) {
         let (found, _, good) = stopped_at(&name, at);
-        assert_eq!(found.stop, Some(Stop::Interrupted), "I/O {at} of {all}");
+        assert_eq!(found.stop, Some(ProbeStop::Interrupted), "I/O {at} of {all}");
         assert_eq!(found.body.disproofs.is_empty(), found.bad.all() == 0, "I/O {at} of {all}");
         assert!(found.body.good_bytes.is_none_or(|said| said <= good), "I/O {at}: {:?}", found.body);
         if found.bad.all() > 0 {

@@ -5,11 +5,11 @@
 
 use cardscope_model::verify::{ANSWERS_DIFFER, Verdict, Verification};
 use cardscope_probing::common_distance::gcd;
-use cardscope_probing::ledger::{Bad, Ledger, Run};
+use cardscope_probing::ledger::{BadKind, BadRanges, BadRun};
 
 /// Why writing ended before the end of the card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Certain {
+pub(crate) enum WriteEnd {
     /// What was written later stands in the first addresses.
     Wraps,
     /// Nothing beyond this address stays.
@@ -20,13 +20,13 @@ pub(crate) enum Certain {
 
 /// What was seen besides the ledger.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Seen {
+pub(crate) struct PassEvidence {
     pub(crate) card_bytes: u64,
     /// Written from 0 on, as far as is known.
     pub(crate) written: u64,
     /// Read back from 0 on.
     pub(crate) read_to: u64,
-    pub(crate) certain: Option<Certain>,
+    pub(crate) certain: Option<WriteEnd>,
     /// End of the highest write that was answered with success.
     pub(crate) taken_to: u64,
     /// The period in which addresses repeat, as [`wrap`] found it.
@@ -73,7 +73,7 @@ const MOST_ISLANDS: f64 = 0.1;
 const NEARLY_ALL: f64 = 0.999;
 
 /// The answer: verdict, usable and good bytes, the period of a wrap, and how sure that is.
-pub(crate) fn judge(ledger: &Ledger, seen: &Seen) -> Verification {
+pub(crate) fn judge(ledger: &BadRanges, seen: &PassEvidence) -> Verification {
     if ledger.read == 0 {
         return nothing_read(seen);
     }
@@ -87,7 +87,7 @@ pub(crate) fn judge(ledger: &Ledger, seen: &Seen) -> Verification {
         return answer(Verdict::ReadOnly, Some(0), Some(0), 0.99);
     }
     // Where nothing stays from 0 on, what still stands of the sentinels is a cache's.
-    if good == 0 && (seen.sentinels_good == 0 || seen.certain == Some(Certain::EndsAt(0))) {
+    if good == 0 && (seen.sentinels_good == 0 || seen.certain == Some(WriteEnd::EndsAt(0))) {
         return answer(Verdict::Dead, Some(0), Some(0), 0.99);
     }
     if seen.recheck && bad.all() > 0 {
@@ -130,7 +130,7 @@ pub(crate) fn judge(ledger: &Ledger, seen: &Seen) -> Verification {
 }
 
 /// Erased from its start by somebody: one range of a constant, in which no file system was made since.
-fn is_wiped(ledger: &Ledger) -> bool {
+fn is_wiped(ledger: &BadRanges) -> bool {
     matches!(ledger.runs(), [run] if run.start == 0 && run.end >= WIPED)
 }
 
@@ -141,12 +141,12 @@ const ONE_SHAPE: f64 = 0.9;
 const WIPED: u64 = 1 << 20;
 
 /// Ended before anything was read back as a whole: what the samples showed counts.
-fn nothing_read(seen: &Seen) -> Verification {
+fn nothing_read(seen: &PassEvidence) -> Verification {
     let (verdict, usable, confidence) = match seen.certain {
-        Some(Certain::Wraps) => (Verdict::Wraparound, None, 0.9),
-        Some(Certain::EndsAt(0)) => (Verdict::Dead, Some(0), 0.8),
-        Some(Certain::EndsAt(_)) => (Verdict::Limbo, None, 0.9),
-        Some(Certain::Refuses) => (Verdict::ReadOnly, None, 0.8),
+        Some(WriteEnd::Wraps) => (Verdict::Wraparound, None, 0.9),
+        Some(WriteEnd::EndsAt(0)) => (Verdict::Dead, Some(0), 0.8),
+        Some(WriteEnd::EndsAt(_)) => (Verdict::Limbo, None, 0.9),
+        Some(WriteEnd::Refuses) => (Verdict::ReadOnly, None, 0.8),
         None => (Verdict::Inconclusive, None, 0.0),
     };
     answer(verdict, usable, usable, confidence)
@@ -166,13 +166,13 @@ fn answer(
 /// Lost blocks that show data of others are no repetition. Of a card that wraps the first addresses are overwritten
 /// first; and markers beyond what was written show among good sectors, where nothing is lost. Where so little of it was
 /// overwritten that it did not show before the markers were written, these tell more.
-pub(crate) fn wrap(ledger: &Ledger, seen: &Seen) -> Option<u64> {
-    let Seen { written, read_to, certain, .. } = *seen;
-    let first = ledger.runs().iter().find(|run| run.bad == Bad::Alias)?;
+pub(crate) fn wrap(ledger: &BadRanges, seen: &PassEvidence) -> Option<u64> {
+    let PassEvidence { written, read_to, certain, .. } = *seen;
+    let first = ledger.runs().iter().find(|run| run.bad == BadKind::Alias)?;
     let tail = dense_tail(ledger, read_to);
-    let ahead = |run: &&Run| run.bad == Bad::Alias && run.end < tail;
+    let ahead = |run: &&BadRun| run.bad == BadKind::Alias && run.end < tail;
     let marked = ledger.furthest() >= written && ledger.runs().iter().any(|run| ahead(&run));
-    let by_markers = matches!(certain, Some(Certain::EndsAt(_))) && ledger.good_bytes(0, tail) > tail / 2;
+    let by_markers = matches!(certain, Some(WriteEnd::EndsAt(_))) && ledger.good_bytes(0, tail) > tail / 2;
     let period = if marked && (first.start != 0 || by_markers) {
         // Lost places may show any marker; good ones only what shares their place.
         let period = ledger.distances_before(tail, MARKER).fold(0, gcd);
@@ -188,7 +188,7 @@ pub(crate) fn wrap(ledger: &Ledger, seen: &Seen) -> Option<u64> {
 /// The period of a card whose first addresses were overwritten when later ones were written: lost blocks that show data
 /// of any other do so block by block, those that repeat in a row. Of what was overwritten hardly anything is good then;
 /// 0 where it is.
-fn in_order(ledger: &Ledger, read_to: u64) -> u64 {
+fn in_order(ledger: &BadRanges, read_to: u64) -> u64 {
     let period = ledger.distances_in_a_row(LEAST_IN_A_ROW).fold(0, gcd);
     let overwritten = read_to.saturating_sub(period);
     if ledger.good_bytes(0, overwritten) <= overwritten / 2 { period } else { 0 }
@@ -197,23 +197,23 @@ fn in_order(ledger: &Ledger, read_to: u64) -> u64 {
 /// Whether addresses can repeat with such a period where the first address still holds its own: then nothing was
 /// written in order that shares its place. A cache that has a slot for each address shows lost ones what was written
 /// its own size further on, which is no repetition.
-fn may_repeat(ledger: &Ledger, period: u64, written: u64) -> bool {
+fn may_repeat(ledger: &BadRanges, period: u64, written: u64) -> bool {
     period >= written || ledger.first_bad() == Some(0)
 }
 
 /// Where the lost end of the card begins, whatever a cache still holds of it: from there on much is bad.
-fn dense_tail(ledger: &Ledger, read_to: u64) -> u64 {
+fn dense_tail(ledger: &BadRanges, read_to: u64) -> u64 {
     let mut bad = 0;
     let mut tail = read_to;
     for run in ledger.runs().iter().rev() {
         bad += run.end - run.start;
         // What markers have overwritten is no part of the end, however much is lost behind it.
-        if run.bad != Bad::Alias && bad as f64 >= 0.4 * (read_to - run.start) as f64 {
+        if run.bad != BadKind::Alias && bad as f64 >= 0.4 * (read_to - run.start) as f64 {
             tail = run.start;
         }
     }
     // A lost block that shows a marker looks like one that a marker has overwritten; what adjoins the end belongs to it.
-    for run in ledger.runs().iter().rev().filter(|run| run.bad == Bad::Alias) {
+    for run in ledger.runs().iter().rev().filter(|run| run.bad == BadKind::Alias) {
         if run.end == tail {
             tail = run.start;
         }
@@ -221,15 +221,16 @@ fn dense_tail(ledger: &Ledger, read_to: u64) -> u64 {
     tail
 }
 
-fn wrapped(ledger: &Ledger, period: u64, seen: &Seen) -> Verification {
+fn wrapped(ledger: &BadRanges, period: u64, seen: &PassEvidence) -> Verification {
     // Of the addresses that share a place, the last one that was written is good; so places are counted once.
-    let lost = |run: &&Run| run.bad != Bad::Alias;
-    let place = |run: &Run| if run.start / period == (run.end - 1) / period { run.start % period } else { 0 };
+    let lost = |run: &&BadRun| run.bad != BadKind::Alias;
+    let place =
+        |run: &BadRun| if run.start / period == (run.end - 1) / period { run.start % period } else { 0 };
     let first = ledger.runs().iter().filter(lost).map(place).min();
     let usable = first.unwrap_or(period).min(period);
     let chained = ledger.runs().iter().filter(lost).any(|run| {
         // Lost from some place up to where addresses begin again, or up to where writing stopped.
-        run.bad != Bad::Flipped && (run.end % period == 0 || run.end >= seen.read_to)
+        run.bad != BadKind::Flipped && (run.end % period == 0 || run.end >= seen.read_to)
     });
     // Each place of the card once: in the last period that was written. It works if it shows any stamp of this pass;
     // markers, which were written later, show in places that work.
@@ -241,7 +242,7 @@ fn wrapped(ledger: &Ledger, period: u64, seen: &Seen) -> Verification {
 }
 
 /// Blocks that came first are there, whatever their address, and those that came later are not.
-fn pooled(ledger: &Ledger, seen: &Seen) -> bool {
+fn pooled(ledger: &BadRanges, seen: &PassEvidence) -> bool {
     let Some(first) = ledger.first_lost() else { return false };
     // One that does not stand may have lost a bit.
     let beyond = seen.sentinels > 0
@@ -252,12 +253,12 @@ fn pooled(ledger: &Ledger, seen: &Seen) -> bool {
 }
 
 /// Everything from one address on is lost, and nothing else is.
-fn one_tail(ledger: &Ledger, seen: &Seen) -> bool {
+fn one_tail(ledger: &BadRanges, seen: &PassEvidence) -> bool {
     // A cache may hold a few of the sentinels beyond; where more of them stand, that is no end.
     if seen.sentinels_good * 10 > seen.sentinels {
         return false;
     }
-    let gone = |run: &&Run| run.bad != Bad::Flipped;
+    let gone = |run: &&BadRun| run.bad != BadKind::Flipped;
     let Some(first) = ledger.runs().iter().find(gone) else { return false };
     let bytes: u64 = ledger.runs().iter().filter(gone).map(|run| run.end - run.start).sum();
     let tail = seen.read_to - first.start;
@@ -269,24 +270,30 @@ mod tests {
     use super::*;
     use cardscope_model::verify::SURE;
     use cardscope_model::verify::SectorFound;
-    use cardscope_probing::ledger::Seen as Found;
+    use cardscope_probing::ledger::SectorRun as Found;
 
     const MIB: u64 = 1 << 20;
 
-    fn ledger(read: u64, bad: &[(u64, u64, SectorFound)]) -> Ledger {
-        let mut ledger = Ledger::default();
+    fn ledger(read: u64, bad: &[(u64, u64, SectorFound)]) -> BadRanges {
+        let mut ledger = BadRanges::default();
         ledger.read = read;
         bad.iter()
             .for_each(|(start, end, found)| ledger.add(&Found { start: *start, end: *end, found: *found }));
         ledger
     }
 
-    fn seen(bytes: u64) -> Seen {
-        Seen { card_bytes: bytes, written: bytes, read_to: bytes, taken_to: bytes, ..Seen::default() }
+    fn seen(bytes: u64) -> PassEvidence {
+        PassEvidence {
+            card_bytes: bytes,
+            written: bytes,
+            read_to: bytes,
+            taken_to: bytes,
+            ..PassEvidence::default()
+        }
     }
 
-    fn judge_all(ledger: &Ledger, seen: Seen) -> Verification {
-        judge(ledger, &Seen { wrap: wrap(ledger, &seen), ..seen })
+    fn judge_all(ledger: &BadRanges, seen: PassEvidence) -> Verification {
+        judge(ledger, &PassEvidence { wrap: wrap(ledger, &seen), ..seen })
     }
 
     const ZERO: SectorFound = SectorFound::Constant { byte: 0 };
@@ -335,7 +342,7 @@ mod tests {
         // Written up to 40 MiB and marked beyond; from 10 MiB on each block shows a marker some cache sizes further on.
         let slot = |n: u64| (n * MIB, (n + 1) * MIB, SectorFound::Elsewhere { address: 60 * MIB });
         let bad: Vec<_> = (10..39).map(slot).collect();
-        let ended = Seen { written: 40 * MIB, read_to: 40 * MIB, ..seen(64 * MIB) };
+        let ended = PassEvidence { written: 40 * MIB, read_to: 40 * MIB, ..seen(64 * MIB) };
         let judged = judge_all(&ledger(40 * MIB, &bad), ended);
         assert_eq!((judged.wrap_bytes, judged.usable_bytes), (None, Some(10 * MIB)));
         // The same in a card that repeats: what was written at 40 MiB stands in the first address.
@@ -347,17 +354,18 @@ mod tests {
     #[test]
     fn errors_beyond_an_end_are_no_fake() {
         let errors = ledger(64 * MIB, &[(10 * MIB, 64 * MIB, SectorFound::Error)]);
-        let judged = judge(&errors, &Seen { taken_to: 10 * MIB, ..seen(64 * MIB) });
+        let judged = judge(&errors, &PassEvidence { taken_to: 10 * MIB, ..seen(64 * MIB) });
         assert_eq!((judged.verdict, judged.fails_beyond), (Verdict::Damaged, true));
         assert_eq!(judged.usable_bytes, Some(10 * MIB));
-        let judged = judge(&errors, &Seen { taken_to: 10 * MIB + 512, ..seen(64 * MIB) });
+        let judged = judge(&errors, &PassEvidence { taken_to: 10 * MIB + 512, ..seen(64 * MIB) });
         assert_eq!((judged.verdict, judged.fails_beyond), (Verdict::Limbo, false), "one write was swallowed");
     }
 
     #[test]
     fn losses_in_long_requests_alone_accuse_nobody() {
         let lost = ledger(64 * MIB, &[(10 * MIB, 64 * MIB, ZERO)]);
-        let of = |sentinels| judge(&lost, &Seen { kept_in_sectors: true, sentinels, ..seen(64 * MIB) });
+        let of =
+            |sentinels| judge(&lost, &PassEvidence { kept_in_sectors: true, sentinels, ..seen(64 * MIB) });
         assert_eq!(of(0).verdict, Verdict::Limbo);
         assert!(of(0).confidence < SURE);
         assert!(of(8).confidence >= SURE, "short requests were lost as well");
@@ -365,7 +373,7 @@ mod tests {
 
     #[test]
     fn losses_since_an_earlier_pass_leave_no_usable_prefix() {
-        let recheck = Seen { recheck: true, ..seen(64 * MIB) };
+        let recheck = PassEvidence { recheck: true, ..seen(64 * MIB) };
         let of = |bad: &[(u64, u64, SectorFound)]| {
             let judged = judge(&ledger(64 * MIB, bad), &recheck);
             (judged.verdict, judged.usable_bytes)
@@ -385,7 +393,7 @@ mod tests {
 
     #[test]
     fn a_hole_before_the_limit_is_no_pool_that_ran_out() {
-        let limited = |good| Seen {
+        let limited = |good| PassEvidence {
             written: 32 * MIB,
             read_to: 32 * MIB,
             sentinels: 32,
@@ -402,7 +410,7 @@ mod tests {
 
     #[test]
     fn nothing_is_said_of_what_was_not_read() {
-        let half = Seen { read_to: 32 * MIB, ..seen(64 * MIB) };
+        let half = PassEvidence { read_to: 32 * MIB, ..seen(64 * MIB) };
         let judged = judge(&ledger(32 * MIB, &[]), &half);
         assert_eq!((judged.verdict, judged.usable_bytes), (Verdict::Inconclusive, None));
     }

@@ -19,11 +19,11 @@ mod tests;
 mod unmask;
 mod writing;
 
-use cardscope_engine::card::{Card, Stop};
+use cardscope_engine::card::{IoDriver, ProbeStop};
 use cardscope_engine::event::Listener;
-use cardscope_model::units::{Size, nanos};
+use cardscope_model::units::{DecimalSize, nanos};
 pub use cardscope_probing::ledger::BadBytes;
-pub use pass::{Findings, Settings};
+pub use pass::{PassFindings, PassSettings};
 pub use read_back::READING;
 pub use writing::WRITING;
 
@@ -32,16 +32,16 @@ pub use writing::WRITING;
 ///
 /// Whatever ends it early stands in [`Findings::stop`], beside what was found by then.
 pub fn verify(
-    card: &mut Card<'_>,
-    settings: &Settings,
+    card: &mut IoDriver<'_>,
+    settings: &PassSettings,
     written: &mut dyn FnMut(u64),
     events: &mut dyn Listener,
-) -> Findings {
+) -> PassFindings {
     let end = settings.budget_s.map(|budget| nanos(card.seconds() + budget));
     card.end_at(end);
-    let mut pass = pass::Pass::new(card, *settings, events);
+    let mut pass = pass::FullPass::new(card, *settings, events);
     let stop = match pass.run(written) {
-        Err(Stop::Limit) => {
+        Err(ProbeStop::Limit) => {
             pass.is_over();
             None
         }
@@ -55,21 +55,21 @@ pub fn verify(
 /// Reads again what an earlier pass wrote, and writes nothing. What holds something else by now may have been overwritten
 /// since by anybody, so that alone is not held against the card.
 pub fn recheck(
-    card: &mut Card<'_>,
+    card: &mut IoDriver<'_>,
     previous: &cardscope_probing::resume::PreviousPass,
     budget_s: Option<f64>,
     events: &mut dyn Listener,
-) -> Findings {
+) -> PassFindings {
     let (salt, reached) = (previous.salt, previous.reached);
-    let settings = Settings { salt, two_passes: true, resumed_at: reached, budget_s, max_write: None };
+    let settings = PassSettings { salt, two_passes: true, resumed_at: reached, budget_s, max_write: None };
     let card_bytes = card.bytes();
-    let mut pass = pass::Pass::new(card, settings, events);
+    let mut pass = pass::FullPass::new(card, settings, events);
     pass.seen.recheck = true;
     pass.generation = previous.generation;
     let stop = pass.look_only(reached).err();
     let mut findings = pass.finish(stop);
     if reached < card_bytes {
-        let text = format!("the earlier pass ended at {}; nothing beyond was read", Size(reached));
+        let text = format!("the earlier pass ended at {}; nothing beyond was read", DecimalSize(reached));
         findings.remarks.push(text);
     }
     findings

@@ -1,16 +1,16 @@
 //! One full pass: what it is given, what it knows so far, and its phases in order.
 
-use super::chart::Chart;
-use super::judge::{Certain, Seen, judge, wrap};
-use super::samples::{self, Originals, SAMPLE, Watchman};
-use cardscope_engine::card::{Card, Extent, Stop};
-use cardscope_engine::content::Content;
+use super::chart::PassChart;
+use super::judge::{PassEvidence, WriteEnd, judge, wrap};
+use super::samples::{self, OriginalHashes, SAMPLE, SampleChecker};
+use cardscope_engine::card::{CardExtent, IoDriver, ProbeStop};
+use cardscope_engine::content::IoContent;
 use cardscope_engine::event::Listener;
-use cardscope_engine::ranges::Ranges;
+use cardscope_engine::ranges::ByteRanges;
 use cardscope_engine::target::TargetError;
-use cardscope_model::verify::{Disproof, Verdict, Verification};
-use cardscope_probing::ledger::{BadBytes, Ledger};
-use cardscope_probing::reading::{Patience, Stamped};
+use cardscope_model::verify::{AddressDisproof, Verdict, Verification};
+use cardscope_probing::ledger::{BadBytes, BadRanges};
+use cardscope_probing::reading::{ExpectedStamps, RetryBudget};
 use cardscope_probing::resume::SENTINELS;
 use cardscope_probing::sector::SECTOR;
 
@@ -31,7 +31,7 @@ const LEAST: u64 = 1 << 20;
 
 /// How a full pass is to go.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Settings {
+pub struct PassSettings {
     /// Tells this pass's stamps from those of any other.
     pub salt: u64,
     /// Everything is written before anything is read.
@@ -46,7 +46,7 @@ pub struct Settings {
 
 /// What a full pass found out.
 #[derive(Debug, Clone)]
-pub struct Findings {
+pub struct PassFindings {
     /// The answer, what it rests on, and the map.
     pub body: Verification,
     /// Bad bytes by kind.
@@ -58,36 +58,36 @@ pub struct Findings {
     /// Remarks that belong into the document, in whole sentences.
     pub remarks: Vec<String>,
     /// What ended it before its end.
-    pub stop: Option<Stop>,
+    pub stop: Option<ProbeStop>,
 }
 
-pub(super) struct Pass<'a, 't> {
-    pub(super) card: &'a mut Card<'t>,
+pub(super) struct FullPass<'a, 't> {
+    pub(super) card: &'a mut IoDriver<'t>,
     pub(super) events: &'a mut dyn Listener,
-    pub(super) settings: Settings,
-    pub(super) ledger: Ledger,
-    pub(super) chart: Chart,
-    pub(super) seen: Seen,
+    pub(super) settings: PassSettings,
+    pub(super) ledger: BadRanges,
+    pub(super) chart: PassChart,
+    pub(super) seen: PassEvidence,
     /// The write whose stamps are expected.
     pub(super) generation: u32,
-    pub(super) originals: Originals,
-    pub(super) disproofs: Vec<Disproof>,
+    pub(super) originals: OriginalHashes,
+    pub(super) disproofs: Vec<AddressDisproof>,
     pub(super) hidden: u64,
     pub(super) remarks: Vec<String>,
     pub(super) began: f64,
     /// MB/s of the first read.
     pub(super) reads_at: Option<f64>,
     /// Looks at the samples while all is written.
-    pub(super) watchman: Watchman,
+    pub(super) watchman: SampleChecker,
     /// The lowest address at which a sample was lost, and whether that was reported.
     pub(super) lowest_lost: Option<u64>,
     pub(super) loss_reported: bool,
     /// What did not read as written before all of it was read.
-    pub(super) misread: Ranges,
+    pub(super) misread: ByteRanges,
     /// The limits left a question open.
     pub(super) cut_short: bool,
     /// What is left of it for what fails.
-    pub(super) patience: Patience,
+    pub(super) patience: RetryBudget,
     /// How often the card was opened again for the sake of bad sectors.
     pub(super) reopenings: u32,
     /// Something new stayed beyond what was written while something older was lost: no pool has run out.
@@ -96,54 +96,61 @@ pub(super) struct Pass<'a, 't> {
     pub(super) good_unknown: bool,
 }
 
-impl<'a, 't> Pass<'a, 't> {
-    pub(super) fn new(card: &'a mut Card<'t>, settings: Settings, events: &'a mut dyn Listener) -> Self {
+impl<'a, 't> FullPass<'a, 't> {
+    pub(super) fn new(
+        card: &'a mut IoDriver<'t>,
+        settings: PassSettings,
+        events: &'a mut dyn Listener,
+    ) -> Self {
         let bytes = card.bytes();
         let began = card.seconds();
-        Pass {
+        FullPass {
             card,
             events,
             settings,
-            ledger: Ledger::default(),
-            chart: Chart::new(bytes),
-            seen: Seen {
+            ledger: BadRanges::default(),
+            chart: PassChart::new(bytes),
+            seen: PassEvidence {
                 card_bytes: bytes,
                 written: settings.resumed_at,
                 taken_to: settings.resumed_at,
-                ..Seen::default()
+                ..PassEvidence::default()
             },
             generation: GENERATION,
-            originals: Originals::default(),
+            originals: OriginalHashes::default(),
             disproofs: Vec::new(),
             hidden: 0,
             remarks: Vec::new(),
             began,
             reads_at: None,
-            watchman: Watchman::new(bytes, Stamped { salt: settings.salt, generation: GENERATION }),
+            watchman: SampleChecker::new(
+                bytes,
+                ExpectedStamps { salt: settings.salt, generation: GENERATION },
+            ),
             lowest_lost: None,
             loss_reported: false,
-            misread: Ranges::default(),
+            misread: ByteRanges::default(),
             cut_short: false,
-            patience: Patience::of_a_pass(settings.budget_s),
+            patience: RetryBudget::of_a_pass(settings.budget_s),
             reopenings: 0,
             takes_new: false,
             good_unknown: false,
         }
     }
 
-    pub(super) fn run(&mut self, written: &mut dyn FnMut(u64)) -> Result<(), Stop> {
+    pub(super) fn run(&mut self, written: &mut dyn FnMut(u64)) -> Result<(), ProbeStop> {
         let mut places = samples::sentinels(self.seen.card_bytes, self.settings.salt);
         let room = (self.room() / 4 / SAMPLE).min(self.sentinels_in_time(&places)?);
         places.truncate(usize::try_from(room).unwrap_or(usize::MAX));
         if self.settings.resumed_at == 0 {
-            self.originals = Originals::read(self.card, &places)?;
+            self.originals = OriginalHashes::read(self.card, &places)?;
             self.write_stamps(places.iter().copied(), SENTINELS)?;
         }
         self.write_all(&places, written)?;
         self.card.reopen()?;
         match self.seen.certain {
-            Some(Certain::EndsAt(end)) => self.look_beyond(end, &places)?,
-            Some(Certain::Wraps) => self.look_at_the_tops()?,
+            Some(WriteEnd::EndsAt(end)) => self.look_beyond(end, &places)?,
+            Some(WriteEnd::Wraps) => self.look_at_the_tops()?,
             _ => {}
         }
         self.read_all(self.seen.written)?;
@@ -151,30 +158,30 @@ impl<'a, 't> Pass<'a, 't> {
     }
 
     /// How many sentinels a budget buys, as the first of them shows.
-    fn sentinels_in_time(&mut self, places: &[Extent]) -> Result<u64, Stop> {
+    fn sentinels_in_time(&mut self, places: &[CardExtent]) -> Result<u64, ProbeStop> {
         let Some(budget) = self.settings.budget_s else { return Ok(u64::MAX) };
         let began = self.card.seconds();
-        self.card.read(places.iter().take(1).copied(), Content::Buffer, |_, _, _| Ok(()))?;
+        self.card.read(places.iter().take(1).copied(), IoContent::Buffer, |_, _, _| Ok(()))?;
         let took = self.card.seconds() - began;
         Ok((budget * SENTINELS_SHARE / took.max(1e-9)) as u64)
     }
 
     /// The stamps of one write of this pass.
-    pub(super) fn stamps(&self, generation: u32) -> Stamped {
-        Stamped { salt: self.settings.salt, generation }
+    pub(super) fn stamps(&self, generation: u32) -> ExpectedStamps {
+        ExpectedStamps { salt: self.settings.salt, generation }
     }
 
     /// The stamps that are expected.
-    pub(super) fn stamped(&self) -> Stamped {
+    pub(super) fn stamped(&self) -> ExpectedStamps {
         self.stamps(self.generation)
     }
 
     /// Writes stamps to extents and has the card store them; what fails shows when they are read.
     pub(super) fn write_stamps(
         &mut self,
-        extents: impl IntoIterator<Item = Extent>,
+        extents: impl IntoIterator<Item = CardExtent>,
         generation: u32,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), ProbeStop> {
         let (content, taken_to) = (self.stamps(generation).content(), &mut self.seen.taken_to);
         self.card.write(extents, content, |extent, _, io_error| {
             if io_error.is_none() {
@@ -244,7 +251,7 @@ impl<'a, 't> Pass<'a, 't> {
 
     /// What was not asked weakens the answer: all of the questions where losses were seen before the pass was stopped.
     /// And what another card answered, or one that changed, says nothing of this one.
-    fn weaken(&self, judged: &mut Verification, stop: Option<&Stop>) {
+    fn weaken(&self, judged: &mut Verification, stop: Option<&ProbeStop>) {
         let unasked = stop.is_some() && self.ledger.bad.all() > 0;
         if self.cut_short || unasked {
             judged.confidence = judged.confidence.min(CUT_SHORT);
@@ -265,7 +272,7 @@ impl<'a, 't> Pass<'a, 't> {
     }
 
     /// The document's part, however it ended.
-    pub(super) fn finish(mut self, stop: Option<Stop>) -> Findings {
+    pub(super) fn finish(mut self, stop: Option<ProbeStop>) -> PassFindings {
         self.ledger.bad.passing_sectors += self.came_back() / SECTOR as u64;
         self.seen.wavers = self.ledger.bad.passing_sectors;
         if self.seen.wrap.is_none() && self.seen.read_to > 0 {
@@ -291,7 +298,7 @@ impl<'a, 't> Pass<'a, 't> {
             map: Some(self.chart.finish()),
             ..judged
         };
-        Findings {
+        PassFindings {
             body,
             bad: self.ledger.bad,
             written_to: self.seen.written,
@@ -303,6 +310,6 @@ impl<'a, 't> Pass<'a, 't> {
 }
 
 /// What was seen last may be of another card.
-fn is_of_another(stop: Option<&Stop>) -> bool {
-    matches!(stop, Some(Stop::Swapped(_) | Stop::Target(TargetError::Changed { .. })))
+fn is_of_another(stop: Option<&ProbeStop>) -> bool {
+    matches!(stop, Some(ProbeStop::Swapped(_) | ProbeStop::Target(TargetError::Changed { .. })))
 }

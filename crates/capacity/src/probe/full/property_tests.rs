@@ -1,9 +1,9 @@
 //! Any fake of any size, and genuine cards, in virtual time: the full pass finds the truth to the sector.
 
 use super::tests::{run, settings, true_verdict};
-use super::{Findings, Settings};
+use super::{PassFindings, PassSettings};
 use cardscope_simulator::SimTarget;
-use cardscope_testkit::fakes::{self, Cache, Lost, Period, place, policy};
+use cardscope_testkit::fakes::{self, HidingCache, LostWords, PeriodRule, place, policy};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -14,43 +14,43 @@ fn card() -> impl Strategy<Value = u64> {
 }
 
 #[derive(Debug, Clone)]
-struct Case {
+struct PassCase {
     bytes: u64,
     fake: String,
     two_passes: bool,
     salt: u64,
 }
 
-const LOST: Lost = &["zeros", "ones", "stale", "error"];
+const LOST: LostWords = &["zeros", "ones", "stale", "error"];
 
-fn cache() -> impl Strategy<Value = Cache> {
+fn cache() -> impl Strategy<Value = HidingCache> {
     prop_oneof![
-        Just(Cache::None),
+        Just(HidingCache::None),
         // Smaller than a tenth of what is lost: see the known limits.
-        (0.001..0.1f64, policy()).prop_map(|(share, policy)| Cache::Share(share, policy)),
+        (0.001..0.1f64, policy()).prop_map(|(share, policy)| HidingCache::Share(share, policy)),
     ]
 }
 
 fn fake() -> impl Strategy<Value = (u64, String)> {
-    let period = || Just(place as Period);
+    let period = || Just(place as PeriodRule);
     prop_oneof![
         4 => fakes::limbo(card(), 0.0..0.97, 0.05, LOST, cache()),
         3 => fakes::wraparound(card(), 0.1..0.97, period()),
-        3 => fakes::chain(card(), 0.1..0.9, period(), 0.1..0.9, LOST, Just(Cache::None)),
-        3 => fakes::damaged(card(), 0.02..0.4, 0..5, LOST, Just(Cache::None)),
+        3 => fakes::chain(card(), 0.1..0.9, period(), 0.1..0.9, LOST, Just(HidingCache::None)),
+        3 => fakes::damaged(card(), 0.02..0.4, 0..5, LOST, Just(HidingCache::None)),
         2 => fakes::overcommitted(card(), 0.1..0.9),
         1 => fakes::read_only(card()),
         3 => fakes::genuine(card())
     ]
 }
 
-fn case() -> impl Strategy<Value = Case> {
+fn case() -> impl Strategy<Value = PassCase> {
     let parts = (fake(), any::<bool>(), any::<u64>());
-    parts.prop_map(|((bytes, fake), two_passes, salt)| Case { bytes, fake, two_passes, salt })
+    parts.prop_map(|((bytes, fake), two_passes, salt)| PassCase { bytes, fake, two_passes, salt })
 }
 
 /// What no look from outside can tell, by name.
-fn known_limit(found: &Findings, target: &SimTarget, fake: &str) -> Option<&'static str> {
+fn known_limit(found: &PassFindings, target: &SimTarget, fake: &str) -> Option<&'static str> {
     let truth = target.truth();
     let reported = found.body.verdict.word();
     let holes_alone = ["damaged", "limbo", "overcommitted", "dead"];
@@ -91,9 +91,10 @@ fn near(reported: Option<u64>, truth: u64) -> bool {
     reported.is_some_and(|reported| reported.abs_diff(truth) <= 4096)
 }
 
-fn mistake(case: &Case) -> Option<String> {
+fn mistake(case: &PassCase) -> Option<String> {
     let name = format!("sim:constant?announced_bytes={}&{}", case.bytes, case.fake);
-    let (found, target) = run(&name, Settings { two_passes: case.two_passes, salt: case.salt, ..settings() });
+    let (found, target) =
+        run(&name, PassSettings { two_passes: case.two_passes, salt: case.salt, ..settings() });
     let truth = target.truth();
     let wanted = true_verdict(&target);
     let reported = (found.body.verdict.word().to_owned(), found.body.usable_bytes, found.body.good_bytes);
@@ -126,7 +127,7 @@ fn cards_that_were_judged_wrongly_once_are_judged_rightly() {
         let (salt, card) = line.strip_prefix("0x").unwrap().split_once(' ').unwrap();
         let (bytes, fake) = card.split_once('&').unwrap();
         let salt = u64::from_str_radix(salt, 16).unwrap();
-        [(false, 1), (true, 1), (false, 0xdead_beef), (false, salt)].map(|(two_passes, salt)| Case {
+        [(false, 1), (true, 1), (false, 0xdead_beef), (false, salt)].map(|(two_passes, salt)| PassCase {
             bytes: bytes.parse().unwrap(),
             fake: fake.to_owned(),
             two_passes,

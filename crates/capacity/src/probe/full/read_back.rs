@@ -1,10 +1,10 @@
 //! The pass that reads every block and judges each sector: what was bad is read again before it counts.
 
-use super::pass::Pass;
-use cardscope_engine::card::{Extent, Stop, extents};
-use cardscope_model::units::Size;
+use super::pass::FullPass;
+use cardscope_engine::card::{CardExtent, ProbeStop, extents};
+use cardscope_model::units::DecimalSize;
 use cardscope_model::verify::SectorFound;
-use cardscope_probing::ledger::{Bad, Seen};
+use cardscope_probing::ledger::{BadKind, SectorRun};
 use cardscope_probing::reading::{bad_in_both, read_judged, read_patiently};
 
 /// The stage in which every block is read.
@@ -20,39 +20,39 @@ const SPOT_CHECKS: usize = 8;
 const MOST_REOPENINGS: u32 = 64;
 
 /// An extent of which something was not as written.
-struct Doubt {
-    extent: Extent,
-    seen: Vec<Seen>,
+struct DoubtfulExtent {
+    extent: CardExtent,
+    seen: Vec<SectorRun>,
 }
 
-impl Doubt {
+impl DoubtfulExtent {
     /// No sector of it is good.
     fn wholly(&self) -> bool {
-        self.seen.iter().all(|s| Bad::is_gone(s.found))
+        self.seen.iter().all(|s| BadKind::is_gone(s.found))
     }
 
     /// What of it is read again: what could not be read by itself, so that nothing is narrowed down twice.
-    fn parts(&self) -> Vec<Extent> {
-        let fails = |seen: &Seen| seen.found == SectorFound::Error;
+    fn parts(&self) -> Vec<CardExtent> {
+        let fails = |seen: &SectorRun| seen.found == SectorFound::Error;
         let alike = self.seen.chunk_by(|a, b| fails(a) == fails(b));
         let bad = alike.filter(|runs| runs.iter().any(|run| run.found != SectorFound::Expected));
         bad.filter_map(|runs| {
             let (first, last) = (runs.first()?, runs.last()?);
-            Some(Extent { offset: first.start, len: (last.end - first.start) as u32 })
+            Some(CardExtent { offset: first.start, len: (last.end - first.start) as u32 })
         })
         .collect()
     }
 }
 
-impl Pass<'_, '_> {
+impl FullPass<'_, '_> {
     /// Reads `[0, end)`.
-    pub(super) fn read_all(&mut self, end: u64) -> Result<(), Stop> {
+    pub(super) fn read_all(&mut self, end: u64) -> Result<(), ProbeStop> {
         self.events.stage(READING, Some(end), None);
         let mut at = 0;
         while at < end {
             let spent = self.card.seconds() - self.began;
             if self.settings.budget_s.is_some_and(|budget| spent >= budget) {
-                let text = format!("the budget ends reading after {}", Size(at));
+                let text = format!("the budget ends reading after {}", DecimalSize(at));
                 self.events.note(&text);
                 self.remarks.push(text);
                 break;
@@ -66,14 +66,14 @@ impl Pass<'_, '_> {
     }
 
     /// Reads `[0, end)` and asks nothing that would need a write.
-    pub(super) fn look_only(&mut self, end: u64) -> Result<(), Stop> {
+    pub(super) fn look_only(&mut self, end: u64) -> Result<(), ProbeStop> {
         self.read_all(end)?;
         self.find_wrap();
         self.third_time(false)
     }
 
     /// Reads and judges a range.
-    fn read_range(&mut self, from: u64, to: u64) -> Result<(), Stop> {
+    fn read_range(&mut self, from: u64, to: u64) -> Result<(), ProbeStop> {
         let mut doubts = Vec::new();
         let (stamped, block) = (self.stamped(), self.card.block());
         let (chart, events) = (&mut self.chart, &mut *self.events);
@@ -85,7 +85,7 @@ impl Pass<'_, '_> {
             moved += u64::from(extent.len);
             events.progress(moved);
             if seen.iter().any(|s| s.found != SectorFound::Expected) {
-                doubts.push(Doubt { extent, seen: seen.to_vec() });
+                doubts.push(DoubtfulExtent { extent, seen: seen.to_vec() });
             }
         })?;
         self.settle(doubts)?;
@@ -94,7 +94,7 @@ impl Pass<'_, '_> {
     }
 
     /// Nothing is held against the card that was seen once only.
-    fn settle(&mut self, mut doubts: Vec<Doubt>) -> Result<(), Stop> {
+    fn settle(&mut self, mut doubts: Vec<DoubtfulExtent>) -> Result<(), ProbeStop> {
         if doubts.is_empty() {
             return Ok(());
         }
@@ -130,7 +130,7 @@ impl Pass<'_, '_> {
 
     /// A second reading, and two more where the card's answers change and bits are still wrong: what is good once is
     /// good.
-    fn read_again(&mut self, doubt: &mut Doubt) -> Result<(), Stop> {
+    fn read_again(&mut self, doubt: &mut DoubtfulExtent) -> Result<(), ProbeStop> {
         let parts = doubt.parts();
         for reading in 0..3 {
             let mut again = Vec::new();

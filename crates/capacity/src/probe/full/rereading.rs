@@ -8,15 +8,15 @@
 //!
 //! Everything in here may write, so it begins with a look whether the card is still the one that was tested.
 
-use super::pass::{GENERATION, Pass};
-use super::samples::{self, SAMPLE, Sample, read};
+use super::pass::{FullPass, GENERATION};
+use super::samples::{self, ReadSample, SAMPLE, read};
 use super::unmask::{bytes, in_blocks, whole_within};
-use cardscope_engine::card::{Extent, Stop, extents};
+use cardscope_engine::card::{CardExtent, ProbeStop, extents};
 use cardscope_model::units::mb_per_s;
 use cardscope_model::verify::SectorFound;
-use cardscope_model::verify::{Disproof, MapCell};
+use cardscope_model::verify::{AddressDisproof, MapCell};
 use cardscope_probing::common_distance::gcd;
-use cardscope_probing::ledger::{Ledger, Seen};
+use cardscope_probing::ledger::{BadRanges, SectorRun};
 use cardscope_probing::reading::read_judged;
 use cardscope_probing::resume::SENTINELS;
 use cardscope_probing::sector::SECTOR;
@@ -48,10 +48,10 @@ const AGAIN: u64 = 8 << 20;
 /// A cache that was merely full has room again after it, in seconds.
 const REST_S: u64 = 30;
 
-impl Pass<'_, '_> {
+impl FullPass<'_, '_> {
     /// Whether nothing but an end explains what is lost: beyond it nothing stands that came first, or all of that does
     /// and nothing that comes now. Lost places in a row, on a card that is damaged all over, look like an end too.
-    pub(super) fn surely_ends(&mut self, places: &[Extent]) -> Result<bool, Stop> {
+    pub(super) fn surely_ends(&mut self, places: &[CardExtent]) -> Result<bool, ProbeStop> {
         let standing = self.sentinels_beyond(places)?;
         let all = self.seen.sentinels;
         if all < FEWEST_SENTINELS {
@@ -62,9 +62,9 @@ impl Pass<'_, '_> {
 
     /// Writes places beyond what was written that nothing was written to yet, and looks at them. False where there is no
     /// room for it.
-    fn nothing_new_stays(&mut self, places: &[Extent]) -> Result<bool, Stop> {
+    fn nothing_new_stays(&mut self, places: &[CardExtent]) -> Result<bool, ProbeStop> {
         let (card_bytes, salt, written) = (self.seen.card_bytes, self.settings.salt, self.seen.written);
-        let taken = |new: &Extent| places.iter().any(|p| p.offset < new.end() && new.offset < p.end());
+        let taken = |new: &CardExtent| places.iter().any(|p| p.offset < new.end() && new.offset < p.end());
         let mut new = samples::sentinels(card_bytes, salt ^ written);
         new.retain(|extent| extent.offset >= written && !taken(extent));
         let bytes = new.iter().map(|extent| u64::from(extent.len)).sum();
@@ -79,13 +79,13 @@ impl Pass<'_, '_> {
     }
 
     /// Places that lie beyond what was written, read again.
-    fn read_beyond(&mut self, places: &[Extent]) -> Result<Vec<Sample>, Stop> {
+    fn read_beyond(&mut self, places: &[CardExtent]) -> Result<Vec<ReadSample>, ProbeStop> {
         let written = self.seen.written;
         let list = places.iter().copied().filter(|p| p.offset >= written);
         read(self.card, list, self.stamps(SENTINELS))
     }
 
-    fn sentinels_beyond(&mut self, places: &[Extent]) -> Result<u64, Stop> {
+    fn sentinels_beyond(&mut self, places: &[CardExtent]) -> Result<u64, ProbeStop> {
         let found = self.read_beyond(places)?;
         self.seen.sentinels = found.len() as u64;
         self.seen.sentinels_good = found.iter().filter(|s| s.good()).count() as u64;
@@ -93,7 +93,7 @@ impl Pass<'_, '_> {
     }
 
     /// The card ends somewhere: is it a range or a number of blocks that is missing, and do addresses wrap beyond it?
-    pub(super) fn look_beyond(&mut self, end: u64, places: &[Extent]) -> Result<(), Stop> {
+    pub(super) fn look_beyond(&mut self, end: u64, places: &[CardExtent]) -> Result<(), ProbeStop> {
         if self.sentinels_beyond(places)? * 2 <= self.seen.sentinels {
             let whole = self.mark_beyond(end)?;
             self.asked("whether addresses wrap beyond the end", whole);
@@ -104,10 +104,10 @@ impl Pass<'_, '_> {
 
     /// Writes markers beyond what was written, where addresses may wrap; they show in the pass that follows. False where
     /// the limits had no room for all of them.
-    fn mark_beyond(&mut self, end: u64) -> Result<bool, Stop> {
+    fn mark_beyond(&mut self, end: u64) -> Result<bool, ProbeStop> {
         let markers = samples::markers(self.seen.written, self.card.bytes(), end);
         let mut room = self.room();
-        let mut fits = |place: &&Extent| {
+        let mut fits = |place: &&CardExtent| {
             room = room.saturating_sub(u64::from(place.len));
             room > 0
         };
@@ -117,7 +117,7 @@ impl Pass<'_, '_> {
     }
 
     /// Addresses wrap: do the ends of the repeated ranges keep anything?
-    pub(super) fn look_at_the_tops(&mut self) -> Result<(), Stop> {
+    pub(super) fn look_at_the_tops(&mut self) -> Result<(), ProbeStop> {
         let whole = self.overflow_tops()?;
         self.asked("whether a part of what repeats is lost as well", whole);
         self.card.reopen()
@@ -128,7 +128,7 @@ impl Pass<'_, '_> {
     ///
     /// Where a whole period is written each time, only half of the last one is: what shows of it and of the one before it
     /// lies two numbers of periods apart that follow each other, from which the period is known.
-    fn overflow_tops(&mut self) -> Result<bool, Stop> {
+    fn overflow_tops(&mut self) -> Result<bool, ProbeStop> {
         let (written, sector, card_bytes) = (self.seen.written, self.card.sector(), self.card.bytes());
         let period = self.period_at_the_start()?;
         // One that is shorter than a sector has no end that could be written by itself.
@@ -156,30 +156,30 @@ impl Pass<'_, '_> {
 
     /// What the forward distances share that many samples in a row show; 0 where there are none. Lost blocks may show the
     /// data of any other, each of its own.
-    fn period_at_the_start(&mut self) -> Result<u64, Stop> {
+    fn period_at_the_start(&mut self) -> Result<u64, ProbeStop> {
         let written = self.seen.written;
         let step = (written / 4096 / 512 * 512).max(4096);
         let len = self.card.sector();
-        let place = |offset: u64| Extent { offset: offset / u64::from(len) * u64::from(len), len };
-        let list: Vec<Extent> = (0..written).step_by(step as usize).map(place).collect();
+        let place = |offset: u64| CardExtent { offset: offset / u64::from(len) * u64::from(len), len };
+        let list: Vec<CardExtent> = (0..written).step_by(step as usize).map(place).collect();
         let mut samples = Vec::new();
         read_judged(self.card, list, self.stamps(GENERATION), |extent, _, seen| {
-            if let Some(Seen { start, found: SectorFound::Elsewhere { address }, .. }) = seen.first() {
+            if let Some(SectorRun { start, found: SectorFound::Elsewhere { address }, .. }) = seen.first() {
                 samples.push((extent.offset.div_ceil(step), address.saturating_sub(*start)));
             }
         })?;
         samples.sort_unstable();
-        let mut side_by_side = Ledger::default();
+        let mut side_by_side = BadRanges::default();
         for (nth, distance) in samples {
             let start = nth * SECTOR as u64;
             let found = SectorFound::Elsewhere { address: start + distance };
-            side_by_side.add(&Seen { start, end: start + SECTOR as u64, found });
+            side_by_side.add(&SectorRun { start, end: start + SECTOR as u64, found });
         }
         Ok(side_by_side.distances_in_a_row(u64::MAX).fold(0, gcd))
     }
 
     /// What was found bad is asked again in other ways.
-    pub(super) fn ask_again(&mut self, places: &[Extent]) -> Result<(), Stop> {
+    pub(super) fn ask_again(&mut self, places: &[CardExtent]) -> Result<(), ProbeStop> {
         self.find_wrap();
         if self.ledger.bad.all() == 0 {
             return self.ask_for_a_crawl();
@@ -202,7 +202,7 @@ impl Pass<'_, '_> {
     }
 
     /// Whether places that were good take a write once more.
-    fn ask_the_good_ones(&mut self) -> Result<(), Stop> {
+    fn ask_the_good_ones(&mut self) -> Result<(), ProbeStop> {
         let good = self.ledger.good_between(0, self.seen.read_to);
         if good.is_empty() {
             return Ok(());
@@ -214,11 +214,11 @@ impl Pass<'_, '_> {
     }
 
     /// `None` where the limits forbid it. The stamps of the places are put back by writing them again.
-    fn take_writes(&mut self, good: Vec<(u64, u64)>) -> Result<Option<bool>, Stop> {
-        let places: Vec<Extent> = whole_within(good, self.card.sector())
+    fn take_writes(&mut self, good: Vec<(u64, u64)>) -> Result<Option<bool>, ProbeStop> {
+        let places: Vec<CardExtent> = whole_within(good, self.card.sector())
             .iter()
             .take(4)
-            .map(|(from, to)| Extent { offset: *from, len: (to - from).min(4096) as u32 })
+            .map(|(from, to)| CardExtent { offset: *from, len: (to - from).min(4096) as u32 })
             .collect();
         if self.room() < places.iter().map(|place| 2 * u64::from(place.len)).sum() {
             return Ok(None);
@@ -235,10 +235,10 @@ impl Pass<'_, '_> {
     }
 
     /// Good ranges behind the first lost address, where they are sentinels and nothing else.
-    fn islands(&mut self, places: &[Extent]) {
+    fn islands(&mut self, places: &[CardExtent]) {
         let Some(first) = self.ledger.first_lost() else { return };
         let good = self.ledger.good_between(first, self.seen.read_to);
-        let stands = |place: &Extent| -> u64 {
+        let stands = |place: &CardExtent| -> u64 {
             let part = |(from, to): &(u64, u64)| place.end().min(*to).saturating_sub(place.offset.max(*from));
             good.iter().map(part).sum()
         };
@@ -250,13 +250,13 @@ impl Pass<'_, '_> {
     }
 
     /// Examples of what is bad, by address, each seen twice.
-    pub(super) fn listed(&self) -> Vec<Disproof> {
+    pub(super) fn listed(&self) -> Vec<AddressDisproof> {
         let mut listed: Vec<(u64, SectorFound)> = self.ledger.examples().collect();
         listed.sort_by_key(|(address, _)| *address);
         listed.truncate(MOST_LISTED);
         let disproof = |(address, found)| {
             let expected = format!("stamp of address {address}, write 1");
-            Disproof { address, expected, found, seen: 2 }
+            AddressDisproof { address, expected, found, seen: 2 }
         };
         listed.into_iter().map(disproof).collect()
     }
@@ -264,15 +264,15 @@ impl Pass<'_, '_> {
     /// Lists examples of what is bad. Writes these places anew, where that may be and the limits allow it, and reads them
     /// a third time: how often each was bad, and how many were good this time. What another address has overwritten is no
     /// matter for a new write.
-    pub(super) fn third_time(&mut self, may_write: bool) -> Result<(), Stop> {
+    pub(super) fn third_time(&mut self, may_write: bool) -> Result<(), ProbeStop> {
         self.disproofs = self.listed();
         let len = self.card.sector();
         let (mut rewritten, mut kept) = (0, 0);
         for nth in 0..self.disproofs.len() {
-            let Disproof { address, found, .. } = self.disproofs[nth];
+            let AddressDisproof { address, found, .. } = self.disproofs[nth];
             let may_write = may_write && self.room() >= u64::from(len);
             if may_write && !matches!(found, SectorFound::Elsewhere { .. } | SectorFound::Error) {
-                let place = Extent { offset: address / u64::from(len) * u64::from(len), len };
+                let place = CardExtent { offset: address / u64::from(len) * u64::from(len), len };
                 self.write_stamps([place], GENERATION)?;
                 let mut good = false;
                 read_judged(self.card, [place], self.stamps(GENERATION), |_, _, seen| {
@@ -290,7 +290,7 @@ impl Pass<'_, '_> {
     }
 
     /// Everything is there; so what is left to ask is whether it is of any use.
-    pub(super) fn ask_for_a_crawl(&mut self) -> Result<(), Stop> {
+    pub(super) fn ask_for_a_crawl(&mut self) -> Result<(), ProbeStop> {
         if self.room() >= AGAIN && self.has_time(REST_S as f64) {
             self.seen.crawls = self.crawls()?;
         } else if self.fall(self.seen.written).is_some() {
@@ -301,7 +301,7 @@ impl Pass<'_, '_> {
     }
 
     /// Whether writing fell for good: the fall lasts to the end, and after a rest it is no faster.
-    fn crawls(&mut self) -> Result<bool, Stop> {
+    fn crawls(&mut self) -> Result<bool, ProbeStop> {
         let end = self.seen.written;
         let Some((from, before)) = self.fall(end) else { return Ok(false) };
         self.events.wait(REST_S as f64);
@@ -334,14 +334,15 @@ impl Pass<'_, '_> {
 
     /// Nothing more is written once all that stood is gone at once: what the watch saw during the writing, and what
     /// was read up to the first bad address.
-    fn same_card(&mut self) -> Result<(), Stop> {
+    fn same_card(&mut self) -> Result<(), ProbeStop> {
         if let Some(last) = self.watchman.last {
             self.watchman.look(self.card, last)?;
         }
         let stood = self.ledger.first_bad().unwrap_or(self.seen.read_to).min(self.seen.written);
         let step = (stood / LOOKED_AT / SAMPLE * SAMPLE).max(SAMPLE);
         let places = (0..stood / SAMPLE * SAMPLE).step_by(step as usize).take(LOOKED_AT as usize);
-        let places: Vec<Extent> = places.map(|offset| Extent { offset, len: SAMPLE as u32 }).collect();
+        let places: Vec<CardExtent> =
+            places.map(|offset| CardExtent { offset, len: SAMPLE as u32 }).collect();
         let stamped = self.stamped();
         for _ in 0..2 {
             let found = read(self.card, places.iter().copied(), stamped)?;
@@ -350,7 +351,7 @@ impl Pass<'_, '_> {
             }
             self.card.reopen()?;
         }
-        Err(Stop::Swapped("the data at the first addresses is gone at once".to_owned()))
+        Err(ProbeStop::Swapped("the data at the first addresses is gone at once".to_owned()))
     }
 }
 

@@ -7,12 +7,12 @@
 //! shows again on a card that accepts writes and drops them. Markers are written at the end: they show in the low
 //! addresses of a card whose addresses wrap.
 
-use cardscope_engine::card::{Answer, Card, Extent, Stop};
-use cardscope_engine::content::Content;
-use cardscope_model::random::{Random, mix};
+use cardscope_engine::card::{CardExtent, IoDriver, ProbeStop, ReadAnswer};
+use cardscope_engine::content::IoContent;
+use cardscope_model::random::{SeededRandom, mix};
 use cardscope_model::verify::SectorFound;
-use cardscope_probing::ledger::{Bad, Seen};
-use cardscope_probing::reading::{Stamped, read_judged};
+use cardscope_probing::ledger::{BadKind, SectorRun};
+use cardscope_probing::reading::{ExpectedStamps, read_judged};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Bytes of a sample: the unit in which fakes' caches and pools count.
@@ -29,15 +29,15 @@ const FEWEST_FOR_A_SWAP: usize = 8;
 
 /// How a card is cut into ranges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Cut {
+pub(crate) struct RangePlan {
     pub(crate) card: u64,
     pub(crate) bytes: u64,
 }
 
-impl Cut {
+impl RangePlan {
     /// A 32nd of the card, 1 to 256 MiB: often enough that a fake shows soon, seldom enough that looking costs little.
     pub(crate) fn of(card: u64) -> Self {
-        Cut { card, bytes: card.div_ceil(32).next_multiple_of(1 << 20).clamp(1 << 20, 256 << 20) }
+        RangePlan { card, bytes: card.div_ceil(32).next_multiple_of(1 << 20).clamp(1 << 20, 256 << 20) }
     }
 
     pub(crate) fn range(self, index: u64) -> (u64, u64) {
@@ -45,85 +45,85 @@ impl Cut {
     }
 
     /// The sample places of a range, the same ones each time.
-    fn places(self, index: u64, salt: u64) -> impl Iterator<Item = Extent> {
+    fn places(self, index: u64, salt: u64) -> impl Iterator<Item = CardExtent> {
         let (from, to) = self.range(index);
-        let mut random = Random::new(mix(salt ^ index));
+        let mut random = SeededRandom::new(mix(salt ^ index));
         (0..IN_A_RANGE).map(move |_| place(from, to, &mut random))
     }
 }
 
 /// A random sample place in a range.
-pub(crate) fn place(from: u64, to: u64, random: &mut Random) -> Extent {
+pub(crate) fn place(from: u64, to: u64, random: &mut SeededRandom) -> CardExtent {
     let offset = from + random.below((to - from).div_ceil(SAMPLE)) * SAMPLE;
-    Extent { offset, len: SAMPLE.min(to - offset) as u32 }
+    CardExtent { offset, len: SAMPLE.min(to - offset) as u32 }
 }
 
 /// One sample that was read.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Sample {
-    pub(crate) extent: Extent,
+pub(crate) struct ReadSample {
+    pub(crate) extent: CardExtent,
     /// The worst of its sectors.
     pub(crate) found: SectorFound,
 }
 
-impl Sample {
+impl ReadSample {
     pub(crate) fn good(&self) -> bool {
         self.found == SectorFound::Expected
     }
 
     /// Nothing of this run stands there.
     pub(crate) fn gone(&self) -> bool {
-        Bad::of(self.found) == Some(Bad::Lost)
+        BadKind::of(self.found) == Some(BadKind::Lost)
     }
 }
 
 /// Reads sample places.
 pub(crate) fn read(
-    card: &mut Card<'_>,
-    places: impl IntoIterator<Item = Extent>,
-    stamped: Stamped,
-) -> Result<Vec<Sample>, Stop> {
+    card: &mut IoDriver<'_>,
+    places: impl IntoIterator<Item = CardExtent>,
+    stamped: ExpectedStamps,
+) -> Result<Vec<ReadSample>, ProbeStop> {
     let mut samples = Vec::new();
     read_judged(card, places, stamped, |extent, _, seen| {
-        samples.push(Sample { extent, found: worst(seen) })
+        samples.push(ReadSample { extent, found: worst(seen) })
     })?;
     Ok(samples)
 }
 
-fn worst(seen: &[Seen]) -> SectorFound {
+fn worst(seen: &[SectorRun]) -> SectorFound {
     let bad = seen.iter().find(|s| s.found != SectorFound::Expected);
     bad.map_or(SectorFound::Expected, |s| s.found)
 }
 
 /// Looks at what was written before, range after range.
 #[derive(Debug, Clone)]
-pub(crate) struct Watchman {
-    pub(crate) cut: Cut,
-    stamped: Stamped,
-    random: Random,
+pub(crate) struct SampleChecker {
+    pub(crate) cut: RangePlan,
+    stamped: ExpectedStamps,
+    random: SeededRandom,
     /// The last range after which it looked.
     pub(crate) last: Option<u64>,
     /// All samples of older ranges were good when they were last looked at, and there were enough of them.
     all_was_well: bool,
 }
 
-impl Watchman {
-    pub(crate) fn new(card_bytes: u64, stamped: Stamped) -> Self {
-        let (cut, random) = (Cut::of(card_bytes), Random::new(stamped.salt));
-        Watchman { cut, stamped, random, last: None, all_was_well: false }
+impl SampleChecker {
+    pub(crate) fn new(card_bytes: u64, stamped: ExpectedStamps) -> Self {
+        let (cut, random) = (RangePlan::of(card_bytes), SeededRandom::new(stamped.salt));
+        SampleChecker { cut, stamped, random, last: None, all_was_well: false }
     }
 
     /// Looks after range `last` was written; gives the bad samples.
-    pub(crate) fn look(&mut self, card: &mut Card<'_>, last: u64) -> Result<Vec<Sample>, Stop> {
+    pub(crate) fn look(&mut self, card: &mut IoDriver<'_>, last: u64) -> Result<Vec<ReadSample>, ProbeStop> {
         let (places, salt) = (self.places(last), self.stamped.salt);
         let list = places.iter().flat_map(|index| self.cut.places(*index, salt));
         let samples = read(card, list, self.stamped)?;
         let boundary = self.cut.range(last).0;
-        let old: Vec<&Sample> = samples.iter().filter(|s| s.extent.offset < boundary).collect();
+        let old: Vec<&ReadSample> = samples.iter().filter(|s| s.extent.offset < boundary).collect();
         let enough = old.len() >= FEWEST_FOR_A_SWAP;
         if enough && self.all_was_well && old.iter().all(|s| s.gone()) {
             let what = "all data written before is gone at once".to_owned();
-            return Err(Stop::Swapped(what));
+            return Err(ProbeStop::Swapped(what));
         }
         self.last = Some(last);
         self.all_was_well = enough && old.iter().all(|s| s.good());
@@ -147,10 +147,10 @@ const COUNT: u64 = 64;
 const LEAST_PART: u64 = 4 * SAMPLE;
 
 /// The places of sentinels, one in each 64th of the card; they follow from salt and size.
-pub(crate) fn sentinels(card_bytes: u64, salt: u64) -> Vec<Extent> {
+pub(crate) fn sentinels(card_bytes: u64, salt: u64) -> Vec<CardExtent> {
     let count = COUNT.min(card_bytes / LEAST_PART).max(1);
     let part = card_bytes.div_ceil(count).next_multiple_of(SAMPLE);
-    let mut random = Random::new(mix(salt ^ 0x7365_6e74));
+    let mut random = SeededRandom::new(mix(salt ^ 0x7365_6e74));
     (0..count)
         .map(|n| (n * part, ((n + 1) * part).min(card_bytes)))
         .filter(|(from, to)| from < to)
@@ -162,7 +162,7 @@ pub(crate) fn sentinels(card_bytes: u64, salt: u64) -> Vec<Extent> {
 const MOST_MARKERS: u64 = 4096;
 
 /// Where markers go so that at least one of them lands in `[0, end)` if addresses wrap beyond `from`.
-pub(crate) fn markers(from: u64, card_bytes: u64, end: u64) -> Vec<Extent> {
+pub(crate) fn markers(from: u64, card_bytes: u64, end: u64) -> Vec<CardExtent> {
     let room = card_bytes.saturating_sub(from);
     let step = (end / 8).max(room / MOST_MARKERS).next_multiple_of(SAMPLE).max(SAMPLE);
     let even = (from.next_multiple_of(SAMPLE)..card_bytes).step_by(step as usize);
@@ -170,34 +170,36 @@ pub(crate) fn markers(from: u64, card_bytes: u64, end: u64) -> Vec<Extent> {
     let mut list: Vec<u64> = even.chain(powers).collect();
     list.sort_unstable();
     list.dedup();
-    list.into_iter().map(|offset| Extent { offset, len: SAMPLE.min(card_bytes - offset) as u32 }).collect()
+    list.into_iter()
+        .map(|offset| CardExtent { offset, len: SAMPLE.min(card_bytes - offset) as u32 })
+        .collect()
 }
 
 /// Hashes of places that held more than one repeated byte.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Originals(Vec<(Extent, u64)>);
+pub(crate) struct OriginalHashes(Vec<(CardExtent, u64)>);
 
-impl Originals {
+impl OriginalHashes {
     /// Reads the sentinels' places before anything is written.
-    pub(crate) fn read(card: &mut Card<'_>, places: &[Extent]) -> Result<Self, Stop> {
+    pub(crate) fn read(card: &mut IoDriver<'_>, places: &[CardExtent]) -> Result<Self, ProbeStop> {
         let mut list = Vec::new();
-        card.read(places.iter().copied(), Content::Buffer, |extent, _, answer| {
-            if let Answer::Differs { bytes, .. } = answer
+        card.read(places.iter().copied(), IoContent::Buffer, |extent, _, answer| {
+            if let ReadAnswer::Differs { bytes, .. } = answer
                 && bytes.iter().any(|byte| Some(byte) != bytes.first())
             {
                 list.push((extent, hash(bytes)));
             }
             Ok(())
         })?;
-        Ok(Originals(list))
+        Ok(OriginalHashes(list))
     }
 
     /// Whether all of it stands there still; false where there was nothing to be seen.
-    pub(crate) fn stay(&self, card: &mut Card<'_>) -> Result<bool, Stop> {
+    pub(crate) fn stay(&self, card: &mut IoDriver<'_>) -> Result<bool, ProbeStop> {
         let mut same = 0;
         for (place, before) in &self.0 {
-            card.read([*place], Content::Buffer, |_, _, answer| {
-                if let Answer::Differs { bytes, .. } = answer {
+            card.read([*place], IoContent::Buffer, |_, _, answer| {
+                if let ReadAnswer::Differs { bytes, .. } = answer {
                     same += usize::from(hash(bytes) == *before);
                 }
                 Ok(())

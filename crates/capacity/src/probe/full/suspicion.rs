@@ -1,11 +1,11 @@
 //! From the first bad sample to certainty: is it a fake whose end is known by now, so that writing on would show
 //! nothing new? Everything here is read twice, with the card opened again in between.
 
-use super::judge::Certain;
-use super::pass::Pass;
-use super::samples::{SAMPLE, Sample, place, read};
-use cardscope_engine::card::{Extent, Stop};
-use cardscope_model::random::{Random, mix};
+use super::judge::WriteEnd;
+use super::pass::FullPass;
+use super::samples::{ReadSample, SAMPLE, place, read};
+use cardscope_engine::card::{CardExtent, ProbeStop};
+use cardscope_model::random::{SeededRandom, mix};
 use cardscope_model::verify::SectorFound;
 
 /// Samples on each side of a suspected end.
@@ -17,20 +17,20 @@ const STEPS_DOWN: u32 = 4;
 /// A lost range must be so many ranges long before the rest of the card is given up.
 const LONG_ENOUGH: u64 = 4;
 
-impl Pass<'_, '_> {
+impl FullPass<'_, '_> {
     /// Takes bad samples; gives the reason to stop writing, if there is one now.
-    pub(super) fn suspect(&mut self, bad: &[Sample]) -> Result<Option<Certain>, Stop> {
+    pub(super) fn suspect(&mut self, bad: &[ReadSample]) -> Result<Option<WriteEnd>, ProbeStop> {
         if bad.is_empty() {
             return Ok(None);
         }
         self.card.reopen()?;
         let mut again = read(self.card, bad.iter().map(|s| s.extent), self.stamped())?;
         again.retain(|sample| !sample.good());
-        let lost = |s: &&Sample| !matches!(s.found, SectorFound::Flipped { .. });
+        let lost = |s: &&ReadSample| !matches!(s.found, SectorFound::Flipped { .. });
         let lowest = again.iter().filter(lost).map(|s| s.extent.offset).min();
         self.lowest_lost = [self.lowest_lost, lowest].into_iter().flatten().min();
         if again.iter().any(forward) && self.wraps()? {
-            return Ok(Some(Certain::Wraps));
+            return Ok(Some(WriteEnd::Wraps));
         }
         match self.lowest_lost {
             Some(from) => self.ends(from),
@@ -40,23 +40,23 @@ impl Pass<'_, '_> {
 
     /// The very first addresses hold what was written to later ones. Where a lost block shows data of another one, only
     /// lost blocks do; the first ones are not lost.
-    fn wraps(&mut self) -> Result<bool, Stop> {
+    fn wraps(&mut self) -> Result<bool, ProbeStop> {
         let first = self.watchman.cut.range(0).1.min(self.seen.written);
         let len = u64::from(self.card.block()).min(first).min(4096) as u32;
-        let list = [0, 4096, 8192].map(|offset| Extent { offset, len });
+        let list = [0, 4096, 8192].map(|offset| CardExtent { offset, len });
         let list = list.into_iter().filter(|p| p.end() <= first);
         let samples = read(self.card, list, self.stamped())?;
         Ok(!samples.is_empty() && samples.iter().all(forward))
     }
 
     /// Everything from about `from` on is lost but for what a cache may still hold, and everything below is there.
-    fn ends(&mut self, mut from: u64) -> Result<Option<Certain>, Stop> {
+    fn ends(&mut self, mut from: u64) -> Result<Option<WriteEnd>, ProbeStop> {
         let (written, stamped) = (self.seen.written, self.stamped());
         if written.saturating_sub(from) < LONG_ENOUGH * self.watchman.cut.bytes {
             return Ok(None);
         }
-        let mut random = Random::new(mix(stamped.salt ^ written));
-        let mut spread = |from: u64, to: u64| -> Vec<Extent> {
+        let mut random = SeededRandom::new(mix(stamped.salt ^ written));
+        let mut spread = |from: u64, to: u64| -> Vec<CardExtent> {
             let part = ((to - from) / SAMPLES).next_multiple_of(SAMPLE).max(SAMPLE);
             let starts = (from..to).step_by(part as usize);
             starts.map(|start| place(start, (start + part).min(to), &mut random)).collect()
@@ -72,7 +72,7 @@ impl Pass<'_, '_> {
             let bad = below.iter().filter(|s| !s.good());
             // Sample places are coarse: the end may lie a little below the lowest bad one.
             if bad.clone().count() * 20 <= below.len() {
-                return Ok(Some(Certain::EndsAt(from)));
+                return Ok(Some(WriteEnd::EndsAt(from)));
             }
             from = bad.map(|s| s.extent.offset).min().unwrap_or_default();
         }
@@ -80,6 +80,6 @@ impl Pass<'_, '_> {
     }
 }
 
-fn forward(sample: &Sample) -> bool {
+fn forward(sample: &ReadSample) -> bool {
     matches!(sample.found, SectorFound::Elsewhere { address } if address > sample.extent.offset)
 }

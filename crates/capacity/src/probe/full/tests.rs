@@ -1,11 +1,11 @@
 //! Full passes over simulated cards of every kind, in virtual time, against what is true of them. Limits hold in every
 //! phase, and what was not asked for their sake is not claimed.
 
-use super::{Findings, Settings, samples, verify};
-use cardscope_engine::card::Card;
-use cardscope_engine::content::Content;
+use super::{PassFindings, PassSettings, samples, verify};
+use cardscope_engine::card::IoDriver;
+use cardscope_engine::content::IoContent;
 use cardscope_engine::event::Silent;
-use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_engine::target::Target;
 use cardscope_model::verify::{ErrorPattern, Verdict};
 use cardscope_probing::io_size::{PASS_BLOCK, PASS_DEPTH};
@@ -17,13 +17,13 @@ use rstest::rstest;
 
 const MIB: u64 = 1 << 20;
 
-pub(super) fn settings() -> Settings {
-    Settings { salt: 0x5a17, two_passes: false, resumed_at: 0, budget_s: None, max_write: None }
+pub(super) fn settings() -> PassSettings {
+    PassSettings { salt: 0x5a17, two_passes: false, resumed_at: 0, budget_s: None, max_write: None }
 }
 
 /// What a pass over a target finds, how many bytes it wrote, and how many seconds it took.
-pub(super) fn pass_over(target: &mut dyn Target, settings: &Settings) -> (Findings, u64, f64) {
-    let mut card = Card::new(target, &Interrupt::default(), PASS_BLOCK, PASS_DEPTH).unwrap();
+pub(super) fn pass_over(target: &mut dyn Target, settings: &PassSettings) -> (PassFindings, u64, f64) {
+    let mut card = IoDriver::new(target, &InterruptFlag::default(), PASS_BLOCK, PASS_DEPTH).unwrap();
     let mut findings = verify(&mut card, settings, &mut |_| (), &mut Silent);
     // As the verb does once all I/Os are counted.
     let pattern = ErrorPattern::of(card.counts(), card.io_errors(), Some(card.bytes()));
@@ -31,7 +31,7 @@ pub(super) fn pass_over(target: &mut dyn Target, settings: &Settings) -> (Findin
     (findings, card.tally().written, card.seconds())
 }
 
-pub(super) fn run(name: &str, settings: Settings) -> (Findings, SimTarget) {
+pub(super) fn run(name: &str, settings: PassSettings) -> (PassFindings, SimTarget) {
     let mut target = SimTarget::named(name).unwrap();
     (pass_over(&mut target, &settings).0, target)
 }
@@ -44,7 +44,7 @@ pub(super) fn true_verdict(target: &SimTarget) -> String {
 #[track_caller]
 fn right_to_the_sector(name: &str) {
     for two_passes in [false, true] {
-        let (found, target) = run(name, Settings { two_passes, ..settings() });
+        let (found, target) = run(name, PassSettings { two_passes, ..settings() });
         let plan = if two_passes { "two passes" } else { "interleaved" };
         assert_eq!(found.stop, None, "{name}, {plan}");
         let truth = target.truth();
@@ -152,7 +152,7 @@ proptest! {
     ) {
         let name = format!("{CARD}{fake}");
         let mut target = SimTarget::named(&name).unwrap();
-        let limited = Settings { max_write: Some(most), two_passes, ..settings() };
+        let limited = PassSettings { max_write: Some(most), two_passes, ..settings() };
         let (found, written, _) = pass_over(&mut target, &limited);
         prop_assert!(written <= most, "{written} of {most} written");
         prop_assert!(found.body.proven_bytes <= most, "{name}: {} proven", found.body.proven_bytes);
@@ -163,7 +163,7 @@ proptest! {
     fn the_budget_ends_every_phase(fake in proptest::sample::select(FAKES), seconds in 0.0..6.0f64) {
         let name = format!("{CARD}{fake}");
         let mut target = SimTarget::named(&name).unwrap();
-        let limited = Settings { budget_s: Some(seconds), ..settings() };
+        let limited = PassSettings { budget_s: Some(seconds), ..settings() };
         let (_, _, spent) = pass_over(&mut target, &limited);
         // What had begun ends: eight I/Os written and looked at, a range read, sectors read again. A pool that is
         // full takes seconds for the eight.
@@ -179,7 +179,7 @@ fn the_budget_holds_on_a_card_that_takes_long_for_each_io() {
         for fake in ["", "&fake=limbo&fake_bytes=2GB"] {
             let name = format!("sim:constant?announced_bytes=4GB&command_s={latency}{fake}");
             let mut target = SimTarget::named(&name).unwrap();
-            let limited = Settings { budget_s: Some(10.0), ..settings() };
+            let limited = PassSettings { budget_s: Some(10.0), ..settings() };
             let (found, _, spent) = pass_over(&mut target, &limited);
             assert!(spent <= 11.0 + latency, "{name}: {spent} s of 10");
             assert!(found.body.verdict != Verdict::Genuine, "{name}: {}", found.body.verdict.word());
@@ -199,7 +199,7 @@ fn what_was_not_asked_is_said() {
         "{:?}",
         whole.remarks
     );
-    let (cut, _) = run(name, Settings { max_write: Some(28 << 20), ..settings() });
+    let (cut, _) = run(name, PassSettings { max_write: Some(28 << 20), ..settings() });
     assert!(cut.body.verdict.is_bad(), "{}", cut.body.verdict.word());
     assert_eq!(cut.body.usable_bytes, Some(20 << 20), "the beginning is known");
     assert_eq!(cut.body.good_bytes, None, "a cache may answer for some of it");
@@ -213,11 +213,11 @@ fn what_was_not_asked_is_said() {
 
 #[test]
 fn a_pass_that_left_only_sentinels_had_not_begun() {
-    let content = Content::Stamp { salt: 99, generation: SENTINELS };
+    let content = IoContent::Stamp { salt: 99, generation: SENTINELS };
     let mut found = 0;
     for mib in [4, 8, 16, 32, 64] {
         let mut target = SimTarget::named(&format!("sim:constant?announced_bytes={mib}MiB")).unwrap();
-        let mut card = Card::new(&mut target, &Interrupt::default(), MIB as u32, 8).unwrap();
+        let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), MIB as u32, 8).unwrap();
         card.write(samples::sentinels(mib * MIB, 99), content, |_, _, _| ()).unwrap();
         let previous = resume::find(&mut card).unwrap();
         assert!(previous.as_ref().is_none_or(|p| (p.salt, p.reached) == (99, 0)), "{mib}: {previous:?}");

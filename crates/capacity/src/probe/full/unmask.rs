@@ -1,9 +1,9 @@
 //! Does a cache answer for more that is lost? Lost ranges are written again, which pushes out what it holds of others.
 
-use super::judge::Certain;
-use super::pass::{GENERATION, Pass};
-use cardscope_engine::card::{Extent, Stop, extents};
-use cardscope_probing::ledger::{Bad, Seen};
+use super::judge::WriteEnd;
+use super::pass::{FullPass, GENERATION};
+use cardscope_engine::card::{CardExtent, ProbeStop, extents};
+use cardscope_probing::ledger::{BadKind, SectorRun};
 use cardscope_probing::reading::{bad_in_both, read_judged};
 
 /// Bytes of lost ranges that are written anew at most, to push what is left of others out of a cache: the largest cache
@@ -26,12 +26,12 @@ const REWRITTEN_FOR_THE_FRONT: u64 = 512 << 20;
 const MOST_ROUNDS: u32 = 24;
 
 /// Start and end of ranges, in order.
-type Ranges = Vec<(u64, u64)>;
+type RangeList = Vec<(u64, u64)>;
 
-impl Pass<'_, '_> {
+impl FullPass<'_, '_> {
     /// Writes lost ranges again until nothing more turns out to be lost: a cache that keeps lost blocks for a while holds
     /// only so many of them.
-    pub(super) fn unmask(&mut self) -> Result<(), Stop> {
+    pub(super) fn unmask(&mut self) -> Result<(), ProbeStop> {
         let whole = self.unmask_in_rounds()?;
         self.good_unknown = !whole;
         self.asked("whether a cache answers for more that is lost", whole);
@@ -39,7 +39,7 @@ impl Pass<'_, '_> {
     }
 
     /// Whether the limits let it come to its end.
-    fn unmask_in_rounds(&mut self) -> Result<bool, Stop> {
+    fn unmask_in_rounds(&mut self) -> Result<bool, ProbeStop> {
         let (end, sector) = (self.seen.written, self.card.sector());
         let mut in_front = DOUBTED_IN_FRONT;
         for round in 0..MOST_ROUNDS {
@@ -74,10 +74,10 @@ impl Pass<'_, '_> {
     /// The lost ranges, and as much beyond the end as may push out what is doubted behind the first lost byte. Where the
     /// range beyond the end is known to keep nothing, it is written too: a cache that has a slot for each address gives
     /// one up only to an address of the same slot.
-    fn to_rewrite(&self, behind: &[(u64, u64)]) -> Ranges {
-        let lost = self.ledger.runs().iter().filter(|run| matches!(run.bad, Bad::Lost | Bad::Failed));
-        let mut list: Ranges = lost.map(|run| (run.start, run.end)).collect();
-        let nothing_beyond = matches!(self.seen.certain, Some(Certain::EndsAt(_)))
+    fn to_rewrite(&self, behind: &[(u64, u64)]) -> RangeList {
+        let lost = self.ledger.runs().iter().filter(|run| matches!(run.bad, BadKind::Lost | BadKind::Failed));
+        let mut list: RangeList = lost.map(|run| (run.start, run.end)).collect();
+        let nothing_beyond = matches!(self.seen.certain, Some(WriteEnd::EndsAt(_)))
             && self.seen.sentinels_good * 2 <= self.seen.sentinels;
         if nothing_beyond && !list.is_empty() && !behind.is_empty() {
             let beyond = self.seen.written.saturating_add(bytes(behind).saturating_mul(2));
@@ -88,8 +88,8 @@ impl Pass<'_, '_> {
     }
 
     /// What of some ranges is lost, in two readings with the card opened anew before each.
-    fn lost_of(&mut self, ranges: &[(u64, u64)]) -> Result<Vec<Seen>, Stop> {
-        let list: Vec<Extent> = in_blocks(ranges, self.card.block()).collect();
+    fn lost_of(&mut self, ranges: &[(u64, u64)]) -> Result<Vec<SectorRun>, ProbeStop> {
+        let list: Vec<CardExtent> = in_blocks(ranges, self.card.block()).collect();
         let (places, first) = self.read_lost(&list)?;
         if places.is_empty() {
             return Ok(first);
@@ -99,17 +99,17 @@ impl Pass<'_, '_> {
     }
 
     /// The extents of which something is lost, and what.
-    fn read_lost(&mut self, list: &[Extent]) -> Result<(Vec<Extent>, Vec<Seen>), Stop> {
+    fn read_lost(&mut self, list: &[CardExtent]) -> Result<(Vec<CardExtent>, Vec<SectorRun>), ProbeStop> {
         self.card.reopen()?;
         let (mut places, mut found) = (Vec::new(), Vec::new());
         read_judged(self.card, list.iter().copied(), self.stamps(GENERATION), |extent, _, seen| {
             let before = found.len();
-            found.extend(seen.iter().filter(|seen| Bad::is_gone(seen.found)));
+            found.extend(seen.iter().filter(|seen| BadKind::is_gone(seen.found)));
             places.extend((found.len() > before).then_some(extent));
         })?;
         // What fails is heard of last.
         places.sort_unstable_by_key(|extent| extent.offset);
-        found.sort_unstable_by_key(|seen: &Seen| seen.start);
+        found.sort_unstable_by_key(|seen: &SectorRun| seen.start);
         Ok((places, found))
     }
 }
@@ -118,21 +118,21 @@ pub(super) fn bytes(ranges: &[(u64, u64)]) -> u64 {
     ranges.iter().map(|(from, to)| to - from).sum()
 }
 
-pub(super) fn in_blocks(ranges: &[(u64, u64)], block: u32) -> impl Iterator<Item = Extent> {
+pub(super) fn in_blocks(ranges: &[(u64, u64)], block: u32) -> impl Iterator<Item = CardExtent> {
     ranges.iter().flat_map(move |(from, to)| extents(*from, *to, block))
 }
 
 /// What of some ranges lies in sectors of the device that belong to them as a whole.
-pub(super) fn whole_within(ranges: Ranges, sector: u32) -> Ranges {
+pub(super) fn whole_within(ranges: RangeList, sector: u32) -> RangeList {
     let sector = u64::from(sector);
     let within = |(from, to): (u64, u64)| (from.next_multiple_of(sector), to / sector * sector);
     ranges.into_iter().map(within).filter(|(from, to)| from < to).collect()
 }
 
 /// Some ranges, each grown to whole sectors of the device.
-fn whole_around(ranges: Ranges, sector: u32) -> Ranges {
+fn whole_around(ranges: RangeList, sector: u32) -> RangeList {
     let sector = u64::from(sector);
-    let mut around: Ranges = Vec::with_capacity(ranges.len());
+    let mut around: RangeList = Vec::with_capacity(ranges.len());
     for (from, to) in ranges {
         let (from, to) = (from / sector * sector, to.next_multiple_of(sector));
         match around.last_mut() {
@@ -144,9 +144,9 @@ fn whole_around(ranges: Ranges, sector: u32) -> Ranges {
 }
 
 /// The last `most` bytes of some ranges.
-fn from_the_end(ranges: Ranges, most: u64) -> Ranges {
+fn from_the_end(ranges: RangeList, most: u64) -> RangeList {
     let mut left = most;
-    let mut last = Ranges::new();
+    let mut last = RangeList::new();
     for (from, to) in ranges.into_iter().rev() {
         if left == 0 {
             break;

@@ -4,12 +4,12 @@
 //! fails at a place. A command that hits one bad place fails as a whole, so what is good around it is written only by
 //! others.
 
-use super::judge::Certain;
-use super::pass::{GENERATION, Pass};
-use cardscope_engine::card::{Extent, Stop, extents};
-use cardscope_model::units::{Size, Speed, seconds};
+use super::judge::WriteEnd;
+use super::pass::{FullPass, GENERATION};
+use cardscope_engine::card::{CardExtent, ProbeStop, extents};
+use cardscope_model::units::{DecimalSize, SpeedMbS, seconds};
 use cardscope_model::verify::SectorFound;
-use cardscope_probing::reading::{Look, read_judged};
+use cardscope_probing::reading::{RetryDepth, read_judged};
 use std::cell::Cell;
 
 /// The stage in which every block is written.
@@ -28,9 +28,13 @@ const FEW_FAILED: usize = 16;
 /// Bytes of a part: places that fail are pages and blocks.
 const PART: u32 = 64 << 10;
 
-impl Pass<'_, '_> {
+impl FullPass<'_, '_> {
     /// Writes the card in order; `places` are those of the sentinels, `written` hears how far it is.
-    pub(super) fn write_all(&mut self, places: &[Extent], written: &mut dyn FnMut(u64)) -> Result<(), Stop> {
+    pub(super) fn write_all(
+        &mut self,
+        places: &[CardExtent],
+        written: &mut dyn FnMut(u64),
+    ) -> Result<(), ProbeStop> {
         let cut = self.watchman.cut;
         let first = self.settings.resumed_at / cut.bytes;
         let count = self.seen.card_bytes.div_ceil(cut.bytes);
@@ -55,14 +59,14 @@ impl Pass<'_, '_> {
                 let places_of_bad = bad.iter().map(|sample| sample.extent);
                 places_of_bad.for_each(|place| drop(self.misread.add(place.offset, place.end())));
                 self.seen.certain = match self.suspect(&bad)? {
-                    Some(Certain::EndsAt(_)) if !self.surely_ends(places)? => None,
+                    Some(WriteEnd::EndsAt(_)) if !self.surely_ends(places)? => None,
                     other => other,
                 };
                 if let (Some(address), false) = (self.lowest_lost, self.loss_reported) {
                     self.loss_reported = true;
                     self.events.note(&format!(
                         "data is lost at {}; writing continues until the cause is certain",
-                        Size(address)
+                        DecimalSize(address)
                     ));
                 }
             }
@@ -75,17 +79,17 @@ impl Pass<'_, '_> {
     }
 
     fn say_why_it_ends(&mut self) {
-        let written = Size(self.seen.written);
+        let written = DecimalSize(self.seen.written);
         let text = match self.seen.certain {
-            Some(Certain::Wraps) => format!(
+            Some(WriteEnd::Wraps) => format!(
                 "writing ends after {written}: the first addresses hold what was written to later ones. All that was \
                  written is read"
             ),
-            Some(Certain::EndsAt(end)) => format!(
+            Some(WriteEnd::EndsAt(end)) => format!(
                 "writing ends after {written}: the card keeps nothing beyond {}. All that was written is read",
-                Size(end)
+                DecimalSize(end)
             ),
-            Some(Certain::Refuses) => {
+            Some(WriteEnd::Refuses) => {
                 format!(
                     "writing ends after {written}: the card refuses every further write. All of it is read"
                 )
@@ -113,7 +117,7 @@ impl Pass<'_, '_> {
     }
 
     /// Writes a range, or what of it the budget has time for; gives its end.
-    fn write_range(&mut self, from: u64, to: u64) -> Result<u64, Stop> {
+    fn write_range(&mut self, from: u64, to: u64) -> Result<u64, ProbeStop> {
         let over = Cell::new(false);
         // As long as it is not known how fast the card reads, half of the time is for that.
         let share = if self.reads_at.is_some() { 1.0 } else { UNKNOWN_READS_SHARE };
@@ -121,7 +125,7 @@ impl Pass<'_, '_> {
         let content = self.stamps(GENERATION).content();
         let (chart, events, taken_to) = (&mut self.chart, &mut *self.events, &mut self.seen.taken_to);
         chart.write.resume(self.card.now());
-        let mut failed: Vec<Extent> = Vec::new();
+        let mut failed: Vec<CardExtent> = Vec::new();
         let mut reached = from;
         let block = self.card.block();
         let list = extents(from, to, block).take_while(|_| !over.get());
@@ -142,14 +146,14 @@ impl Pass<'_, '_> {
         })?;
         let all = failed.len() as u64 >= (to - from).div_ceil(u64::from(block)) && failed.len() > 1;
         if !self.write_stubborn(&failed)? && all {
-            self.seen.certain = Some(Certain::Refuses);
+            self.seen.certain = Some(WriteEnd::Refuses);
         }
         self.card.flush()?;
         Ok(reached)
     }
 
     /// Reads the first MiBs back and says what is to come.
-    fn plan(&mut self, from: u64, to: u64) -> Result<(), Stop> {
+    fn plan(&mut self, from: u64, to: u64) -> Result<(), ProbeStop> {
         let end = to.min(from + FIRST_READ);
         let (began, block, stamped) = (self.card.seconds(), self.card.block(), self.stamped());
         let misread = &mut self.misread;
@@ -165,17 +169,17 @@ impl Pass<'_, '_> {
         let seconds = left as f64 / 1e6 / writes + (to + left) as f64 / 1e6 / reads;
         self.events.note(&format!(
             "plan: {} to write at {} and {} to read at {}, about {}",
-            Size(left),
-            Speed(writes),
-            Size(to + left),
-            Speed(reads),
+            DecimalSize(left),
+            SpeedMbS(writes),
+            DecimalSize(to + left),
+            SpeedMbS(reads),
             duration(seconds)
         ));
         Ok(())
     }
 
     /// Writes once more what failed; gives whether the card took any of it.
-    fn write_stubborn(&mut self, failed: &[Extent]) -> Result<bool, Stop> {
+    fn write_stubborn(&mut self, failed: &[CardExtent]) -> Result<bool, ProbeStop> {
         let tries = if failed.len() <= FEW_FAILED { MORE_TRIES } else { 0 };
         let mut took_any = false;
         for extent in failed {
@@ -189,29 +193,29 @@ impl Pass<'_, '_> {
     }
 
     /// Writes the parts of an extent, as long as the patience lasts with those that fail.
-    fn write_parts(&mut self, extent: Extent) -> Result<bool, Stop> {
+    fn write_parts(&mut self, extent: CardExtent) -> Result<bool, ProbeStop> {
         let mut took_any = false;
         let mut ends_here = true;
         for part in extents(extent.offset, extent.end(), PART) {
             let began = self.card.seconds();
-            if !self.patience.lasts(Look::Usual) || !self.has_time(0.0) {
+            if !self.patience.lasts(RetryDepth::Usual) || !self.has_time(0.0) {
                 break;
             }
             // Where failures begin, what lies before them is written.
             let took = self.write_once(part)? || std::mem::take(&mut ends_here) && self.write_start(part)?;
             took_any |= took;
-            self.patience.spend(Look::Usual, self.card.seconds() - began, took);
+            self.patience.spend(RetryDepth::Usual, self.card.seconds() - began, took);
         }
         Ok(took_any)
     }
 
     /// Writes as many sectors at the start of an extent as do not fail, found by halving.
-    fn write_start(&mut self, extent: Extent) -> Result<bool, Stop> {
+    fn write_start(&mut self, extent: CardExtent) -> Result<bool, ProbeStop> {
         let (mut start, mut end, sector) = (extent.offset, extent.end(), u64::from(self.card.sector()));
         let mut took_any = false;
         while start < end {
             let len = ((end - start) / 2 / sector * sector).max(sector).min(end - start);
-            if self.write_once(Extent { offset: start, len: len as u32 })? {
+            if self.write_once(CardExtent { offset: start, len: len as u32 })? {
                 took_any = true;
                 start += len;
             } else {
@@ -222,7 +226,7 @@ impl Pass<'_, '_> {
     }
 
     /// Writes an extent, where the limit allows it.
-    fn write_once(&mut self, extent: Extent) -> Result<bool, Stop> {
+    fn write_once(&mut self, extent: CardExtent) -> Result<bool, ProbeStop> {
         if self.room_in_order() < u64::from(extent.len) {
             return Ok(false);
         }

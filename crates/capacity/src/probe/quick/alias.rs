@@ -1,9 +1,9 @@
 //! Addresses that lead to one place. Our stamps say where they belong, so one of them at a foreign address is proof,
 //! whatever the period: no power of two is assumed.
 
-use super::stamper::{Claim, Stamper, State, block_at, down};
-use cardscope_engine::card::{Answer, Extent, Stop};
-use cardscope_engine::content::{Content, read_stamp_header};
+use super::stamper::{ClaimState, StampClaim, Stamper, block_at, down};
+use cardscope_engine::card::{CardExtent, ProbeStop, ReadAnswer};
+use cardscope_engine::content::{IoContent, read_stamp_header};
 use cardscope_model::verify::SectorFound;
 use cardscope_probing::common_distance::common;
 use cardscope_probing::sector::SECTOR;
@@ -13,33 +13,33 @@ use std::ops::Range;
 
 /// A stamp that was found where it does not belong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Hit {
+pub(super) struct MisplacedStamp {
     /// Where it was found.
     pub(super) at: u64,
     /// Where it was written.
     pub(super) address: u64,
 }
 
-impl Hit {
+impl MisplacedStamp {
     fn distance(self) -> u64 {
         self.at.abs_diff(self.address)
     }
 
     /// What stands so much further on, if the same goes for it.
-    fn above(self, away: u64) -> Option<Hit> {
-        Some(Hit { at: self.at.checked_add(away)?, address: self.address.checked_add(away)? })
+    fn above(self, away: u64) -> Option<MisplacedStamp> {
+        Some(MisplacedStamp { at: self.at.checked_add(away)?, address: self.address.checked_add(away)? })
     }
 
-    fn below(self, away: u64) -> Option<Hit> {
-        Some(Hit { at: self.at.checked_sub(away)?, address: self.address.checked_sub(away)? })
+    fn below(self, away: u64) -> Option<MisplacedStamp> {
+        Some(MisplacedStamp { at: self.at.checked_sub(away)?, address: self.address.checked_sub(away)? })
     }
 }
 
 /// Hits among claims that were looked at.
-pub(super) fn among(seen: &[(Claim, State)]) -> Vec<Hit> {
-    let hit = |(_, state): &(Claim, State)| match state {
-        State::Lost { found: SectorFound::Elsewhere { address }, at } => {
-            Some(Hit { at: *at, address: *address })
+pub(super) fn among(seen: &[(StampClaim, ClaimState)]) -> Vec<MisplacedStamp> {
+    let hit = |(_, state): &(StampClaim, ClaimState)| match state {
+        ClaimState::Lost { found: SectorFound::Elsewhere { address }, at } => {
+            Some(MisplacedStamp { at: *at, address: *address })
         }
         _ => None,
     };
@@ -63,18 +63,18 @@ const MULTIPLES: [u64; 9] = [2, 3, 5, 7, 11, 13, 17, 19, 23];
 
 /// In what way addresses lead to one place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fold {
+pub(super) enum AddressFold {
     /// They begin again after so many bytes.
     Period(u64),
     /// The address line worth so many bytes is not wired.
     Line(u64),
 }
 
-impl Fold {
+impl AddressFold {
     /// Bytes up to the first address that leads to a place before it.
     pub(super) fn bytes(self) -> u64 {
         match self {
-            Fold::Period(bytes) | Fold::Line(bytes) => bytes,
+            AddressFold::Period(bytes) | AddressFold::Line(bytes) => bytes,
         }
     }
 }
@@ -84,7 +84,12 @@ impl Fold {
 ///
 /// Only the half that is farther away is looked at: of any period up to half of the card a multiple lies there, and of
 /// any longer one the only copy does. Where a multiple is all that shows, its parts are looked at.
-pub(super) fn scan(stamper: &mut Stamper<'_, '_>, run: u64, len: u64, end: u64) -> Result<Vec<Hit>, Stop> {
+pub(super) fn scan(
+    stamper: &mut Stamper<'_, '_>,
+    run: u64,
+    len: u64,
+    end: u64,
+) -> Result<Vec<MisplacedStamp>, ProbeStop> {
     let stride = down(len - u64::from(UNIT)).max(u64::from(UNIT));
     let half = end / 2 + len;
     let (from, to) = if run == 0 { (down(end.saturating_sub(half)), end) } else { (0, half.min(end)) };
@@ -104,30 +109,33 @@ pub(super) fn scan(stamper: &mut Stamper<'_, '_>, run: u64, len: u64, end: u64) 
 
 /// Looks for the stamps of some blocks at their addresses with each single bit turned: of an address line that is not
 /// wired no copy need lie in the far half.
-pub(super) fn turned(stamper: &mut Stamper<'_, '_>, claims: &[Claim]) -> Result<Vec<Hit>, Stop> {
+pub(super) fn turned(
+    stamper: &mut Stamper<'_, '_>,
+    claims: &[StampClaim],
+) -> Result<Vec<MisplacedStamp>, ProbeStop> {
     let all = stamper.context.card_bytes();
     let lines = (UNIT.trailing_zeros()..all.ilog2() + 1).map(|line| 1u64 << line);
-    let twin = |claim: &Claim, line: u64| Extent {
+    let twin = |claim: &StampClaim, line: u64| CardExtent {
         offset: claim.extent.offset ^ line,
         len: claim.extent.len.min(UNIT),
     };
     let looks = claims.iter().flat_map(|claim| lines.clone().map(move |line| twin(claim, line)));
-    let looks: Vec<Extent> = looks.filter(|extent| extent.end() <= all).collect();
+    let looks: Vec<CardExtent> = looks.filter(|extent| extent.end() <= all).collect();
     let hits = many_at_once(stamper, |stamper| stamps_of(stamper, looks, 0..all))?;
     Ok(hits.into_iter().filter(|hit| (hit.at ^ hit.address).is_power_of_two()).collect())
 }
 
 /// Whether stamps stand in front of the first repetition where the folding does not lead: a cache shows what it holds in
 /// places that are not there. Most looks are near the end, where something is lost if anything is.
-pub(super) fn echoes(stamper: &mut Stamper<'_, '_>, fold: Fold) -> Result<bool, Stop> {
+pub(super) fn echoes(stamper: &mut Stamper<'_, '_>, fold: AddressFold) -> Result<bool, ProbeStop> {
     let (end, all) = (fold.bytes(), stamper.context.card_bytes());
     let place = |n: u64| down((end as f64 * (1.0 - (n as f64 / ECHOES as f64).powi(2))) as u64);
-    let looks = (1..ECHOES).map(place).map(|offset| Extent { offset, len: UNIT });
-    let looks: Vec<Extent> = looks.filter(|extent| extent.end() <= end).collect();
+    let looks = (1..ECHOES).map(place).map(|offset| CardExtent { offset, len: UNIT });
+    let looks: Vec<CardExtent> = looks.filter(|extent| extent.end() <= end).collect();
     let hits = many_at_once(stamper, |stamper| stamps_of(stamper, looks, 0..all))?;
     Ok(hits.iter().any(|hit| match fold {
-        Fold::Period(bytes) => hit.at % bytes != hit.address % bytes,
-        Fold::Line(bytes) => hit.at & !bytes != hit.address & !bytes,
+        AddressFold::Period(bytes) => hit.at % bytes != hit.address % bytes,
+        AddressFold::Line(bytes) => hit.at & !bytes != hit.address & !bytes,
     }))
 }
 
@@ -137,8 +145,8 @@ const ECHOES: u64 = 192;
 /// Reads with many in flight.
 fn many_at_once(
     stamper: &mut Stamper<'_, '_>,
-    look: impl FnOnce(&mut Stamper<'_, '_>) -> Result<Vec<Hit>, Stop>,
-) -> Result<Vec<Hit>, Stop> {
+    look: impl FnOnce(&mut Stamper<'_, '_>) -> Result<Vec<MisplacedStamp>, ProbeStop>,
+) -> Result<Vec<MisplacedStamp>, ProbeStop> {
     let (block, depth) = (stamper.context.block(), stamper.context.depth());
     stamper.context.shape(UNIT, LOOKS_AT_ONCE)?;
     let hits = look(stamper);
@@ -152,17 +160,19 @@ fn many_at_once(
 /// just any block where one is lost makes hits as well, and a cache that shows what its slot holds makes some in a row.
 fn beside_each_other(
     stamper: &mut Stamper<'_, '_>,
-    hits: &[Hit],
+    hits: &[MisplacedStamp],
     range: &Range<u64>,
     end: u64,
-) -> Result<Vec<Hit>, Stop> {
+) -> Result<Vec<MisplacedStamp>, ProbeStop> {
     let len = range.end - range.start;
-    let inside = |hit: &Hit| hit.at + u64::from(UNIT) <= end && range.contains(&hit.address);
-    let few: Vec<Hit> = hits.iter().step_by(hits.len().div_ceil(MOST_HITS).max(1)).copied().collect();
+    let inside = |hit: &MisplacedStamp| hit.at + u64::from(UNIT) <= end && range.contains(&hit.address);
+    let few: Vec<MisplacedStamp> =
+        hits.iter().step_by(hits.len().div_ceil(MOST_HITS).max(1)).copied().collect();
     for away in [down(len / 2), down(len / 16), u64::from(UNIT)] {
-        let beside = |hit: &Hit| [hit.above(away), hit.below(away)].into_iter().flatten().filter(inside);
-        let mut agreed = |hits: &[Hit]| -> Result<Vec<Hit>, Stop> {
-            let looks = hits.iter().flat_map(beside).map(|hit| Extent { offset: hit.at, len: UNIT });
+        let beside =
+            |hit: &MisplacedStamp| [hit.above(away), hit.below(away)].into_iter().flatten().filter(inside);
+        let mut agreed = |hits: &[MisplacedStamp]| -> Result<Vec<MisplacedStamp>, ProbeStop> {
+            let looks = hits.iter().flat_map(beside).map(|hit| CardExtent { offset: hit.at, len: UNIT });
             let seen = BTreeSet::from_iter(look_at(stamper, looks, range.clone())?);
             Ok(hits.iter().filter(|hit| beside(hit).any(|there| seen.contains(&there))).copied().collect())
         };
@@ -181,17 +191,17 @@ fn beside_each_other(
 /// Many places, as long as the limits let it go on.
 fn look_at(
     stamper: &mut Stamper<'_, '_>,
-    mut places: impl Iterator<Item = Extent>,
+    mut places: impl Iterator<Item = CardExtent>,
     range: Range<u64>,
-) -> Result<Vec<Hit>, Stop> {
+) -> Result<Vec<MisplacedStamp>, ProbeStop> {
     let mut hits = Vec::new();
     loop {
-        let some: Vec<Extent> = places.by_ref().take(LOOKS_IN_A_ROW).collect();
+        let some: Vec<CardExtent> = places.by_ref().take(LOOKS_IN_A_ROW).collect();
         if some.is_empty() {
             return Ok(hits);
         }
         if !stamper.may_write(0) {
-            return Err(Stop::Limit);
+            return Err(ProbeStop::Limit);
         }
         hits.extend(stamps_of(stamper, some, range.clone())?);
     }
@@ -200,18 +210,18 @@ fn look_at(
 /// Stamps of a range that stand elsewhere, among some places.
 fn stamps_of(
     stamper: &mut Stamper<'_, '_>,
-    places: impl IntoIterator<Item = Extent>,
+    places: impl IntoIterator<Item = CardExtent>,
     range: Range<u64>,
-) -> Result<Vec<Hit>, Stop> {
+) -> Result<Vec<MisplacedStamp>, ProbeStop> {
     let (salt, mut hits) = (stamper.context.salt, Vec::new());
-    stamper.context.look(places, Content::Buffer, |extent, _, answer| {
-        if let Answer::Differs { bytes, .. } = answer
+    stamper.context.look(places, IoContent::Buffer, |extent, _, answer| {
+        if let ReadAnswer::Differs { bytes, .. } = answer
             && let Some(stamp) = read_stamp_header(&bytes[..SECTOR.min(bytes.len())])
             && stamp.salt == salt
             && stamp.address != extent.offset
             && range.contains(&stamp.address)
         {
-            hits.push(Hit { at: extent.offset, address: stamp.address });
+            hits.push(MisplacedStamp { at: extent.offset, address: stamp.address });
         }
         Ok(())
     })?;
@@ -220,7 +230,10 @@ fn stamps_of(
 
 /// The fold that hits come from, as far as writing shows it; a cache that gives the content of a place for any address
 /// makes hits too.
-pub(super) fn fold(stamper: &mut Stamper<'_, '_>, hits: &[Hit]) -> Result<Option<Fold>, Stop> {
+pub(super) fn fold(
+    stamper: &mut Stamper<'_, '_>,
+    hits: &[MisplacedStamp],
+) -> Result<Option<AddressFold>, ProbeStop> {
     let distances: BTreeSet<u64> = hits.iter().map(|hit| hit.distance()).collect();
     let Some(mut bytes) = common(distances.iter().copied()) else { return Ok(None) };
     if !leads_to_start(stamper, bytes)? {
@@ -240,17 +253,17 @@ pub(super) fn fold(stamper: &mut Stamper<'_, '_>, hits: &[Hit]) -> Result<Option
     }
     let farthest = stamper.context.card_bytes().saturating_sub(2 * u64::from(UNIT)) / bytes * bytes;
     if farthest == bytes || leads_to_start(stamper, farthest)? {
-        return Ok(Some(Fold::Period(bytes)));
+        return Ok(Some(AddressFold::Period(bytes)));
     }
-    Ok(bytes.is_power_of_two().then_some(Fold::Line(bytes)))
+    Ok(bytes.is_power_of_two().then_some(AddressFold::Line(bytes)))
 }
 
 /// A part of a distance that leads to the start as well: where one copy in so many showed, it is a multiple.
-fn part_of(stamper: &mut Stamper<'_, '_>, bytes: u64) -> Result<Option<u64>, Stop> {
+fn part_of(stamper: &mut Stamper<'_, '_>, bytes: u64) -> Result<Option<u64>, ProbeStop> {
     let (all, sector) = (stamper.context.card_bytes(), u64::from(stamper.context.sector()));
     for part in MULTIPLES.into_iter().filter(|n| bytes.is_multiple_of(n * sector)).map(|n| bytes / n) {
         // What was written last to the start is a foreign stamp at any address that leads there.
-        let shows = !stamps_of(stamper, [Extent { offset: part, len: UNIT }], 0..all)?.is_empty();
+        let shows = !stamps_of(stamper, [CardExtent { offset: part, len: UNIT }], 0..all)?.is_empty();
         if shows && leads_to_start(stamper, part)? {
             return Ok(Some(part));
         }
@@ -260,7 +273,7 @@ fn part_of(stamper: &mut Stamper<'_, '_>, bytes: u64) -> Result<Option<u64>, Sto
 
 /// Whether a stamp written to an address shows at 0. The place there really exists, so no cache answers for it, and a card
 /// that shows what was written last shows the block behind it.
-fn leads_to_start(stamper: &mut Stamper<'_, '_>, far: u64) -> Result<bool, Stop> {
+fn leads_to_start(stamper: &mut Stamper<'_, '_>, far: u64) -> Result<bool, ProbeStop> {
     let unit = u64::from(UNIT);
     if far < 2 * unit || far + 2 * unit > stamper.context.card_bytes() {
         return Ok(false);
@@ -269,9 +282,9 @@ fn leads_to_start(stamper: &mut Stamper<'_, '_>, far: u64) -> Result<bool, Stop>
     // The place may be one and the same: both originals are saved before either is overwritten.
     let both = [low, stamper.unit(unit)];
     stamper.context.save(&both)?;
-    let written = stamper.stamp(&[Extent { offset: far, len: UNIT }])?;
-    stamper.stamp(&[Extent { offset: far + unit, len: UNIT }])?;
+    let written = stamper.stamp(&[CardExtent { offset: far, len: UNIT }])?;
+    stamper.stamp(&[CardExtent { offset: far + unit, len: UNIT }])?;
     let generation = written.first().map_or(0, |claim| claim.generation);
-    let claim = Claim { extent: low, generation, written: true };
+    let claim = StampClaim { extent: low, generation, written: true };
     Ok(among(&stamper.check(&[claim])?).iter().any(|hit| hit.address == far))
 }

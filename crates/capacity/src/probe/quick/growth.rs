@@ -1,17 +1,17 @@
 //! What the quick probe does to every card: a run at the end that grows, markers all over it, a search for copies of the
 //! run; and what it looks at again where nothing was lost.
 
-use super::alias::{self, Fold, Hit};
+use super::alias::{self, AddressFold, MisplacedStamp};
 use super::boundary::{self, observe};
 use super::markers::spread;
-use super::options::Options;
-use super::stamper::{Claim, Seen, Stamper, State, any_lost, down, lost};
-use super::tail::{self, Flood, LOOKS, Tail};
-use cardscope_engine::card::{Answer, Card, Extent, Stop};
-use cardscope_engine::content::Content;
+use super::options::QuickOptions;
+use super::stamper::{CheckedClaims, ClaimState, StampClaim, Stamper, any_lost, down, lost};
+use super::tail::{self, CacheFlood, GrowingRun, LOOKS};
+use cardscope_engine::card::{CardExtent, IoDriver, ProbeStop, ReadAnswer};
+use cardscope_engine::content::IoContent;
 use cardscope_engine::event::Listener;
-use cardscope_engine::journal::Journal;
-use cardscope_engine::target::Direction;
+use cardscope_engine::journal::JournalWriter;
+use cardscope_engine::target::IoDirection;
 use cardscope_probing::double_reading::OTHERS;
 use cardscope_probing::write_scope::UNIT;
 
@@ -59,93 +59,93 @@ pub(super) fn turned_looks(card_bytes: u64) -> u64 {
 }
 
 /// What showed while the run grew.
-pub(super) enum Shown {
+pub(super) enum GrowthEvidence {
     /// Nothing wrong.
     Nothing,
     /// The oldest blocks are lost, after so many bytes.
-    OldLost { after: u64, seen: Seen },
+    OldLost { after: u64, seen: CheckedClaims },
     /// The newest blocks are lost while older ones are kept.
-    NewLost(Seen),
+    NewLost(CheckedClaims),
     /// Markers are lost at once, while the end of the card is kept.
-    MarkersLost(Seen),
+    MarkersLost(CheckedClaims),
     /// Stamps of the run stand at foreign addresses.
-    Aliases(Fold),
+    Aliases(AddressFold),
 }
 
 /// More than half are lost. Markers that share a place of a cache with some of the run's blocks push out a few of them,
 /// which says nothing about its size; what few losses mean is seen at the end, when they are looked at again.
-pub(super) fn mostly_lost(seen: &[(Claim, State)]) -> bool {
+pub(super) fn mostly_lost(seen: &[(StampClaim, ClaimState)]) -> bool {
     2 * lost(seen).len() > seen.len()
 }
 
 /// What was on the card at some places before anything was written.
-pub(super) struct Before {
-    pub(super) extent: Extent,
+pub(super) struct InitialContent {
+    pub(super) extent: CardExtent,
     pub(super) bytes: Vec<u8>,
 }
 
 /// A probe under way.
-pub(super) struct Quick<'g, 't> {
+pub(super) struct QuickProbe<'g, 't> {
     pub(super) stamper: Stamper<'g, 't>,
-    pub(super) options: Options,
+    pub(super) options: QuickOptions,
     pub(super) places: Vec<u64>,
-    pub(super) before: Vec<Before>,
-    pub(super) tail: Tail,
-    pub(super) markers: Vec<Claim>,
+    pub(super) before: Vec<InitialContent>,
+    pub(super) tail: GrowingRun,
+    pub(super) markers: Vec<StampClaim>,
     /// Seconds that one marker costs.
     pub(super) marker_s: f64,
     /// Bytes of the ranges.
     pub(super) written_besides: u64,
     /// What must be written before a loss shows.
-    pub(super) flood: Flood,
+    pub(super) flood: CacheFlood,
     /// True where it is known that the end of the card is lost.
     pub(super) end_is_lost: bool,
     pub(super) cut_short: bool,
 }
 
-impl<'g, 't> Quick<'g, 't> {
+impl<'g, 't> QuickProbe<'g, 't> {
     pub(super) fn new(
-        card: &'g mut Card<'t>,
-        journal: Option<&'g mut dyn Journal>,
-        options: &Options,
+        card: &'g mut IoDriver<'t>,
+        journal: Option<&'g mut dyn JournalWriter>,
+        options: &QuickOptions,
         events: &'g mut dyn Listener,
-    ) -> Result<Self, Stop> {
+    ) -> Result<Self, ProbeStop> {
         let mut stamper = Stamper::new(card, journal, events, options);
         let all = stamper.context.card_bytes();
         // The first MiB holds the partition table: it is touched only where the boundary may lie there.
         let (from, to) = ((1 << 20).min(all / 8), all - (1 << 20).min(all / 8));
         let places = spread(from, to, MARKERS, &mut stamper.context.random);
-        Ok(Quick {
+        Ok(QuickProbe {
             stamper,
             options: *options,
             places,
             before: Vec::new(),
-            tail: Tail::before(all),
+            tail: GrowingRun::before(all),
             markers: Vec::new(),
             marker_s: 0.0,
             written_besides: 0,
-            flood: Flood::default(),
+            flood: CacheFlood::default(),
             end_is_lost: false,
             cut_short: false,
         })
     }
 }
 
-impl Quick<'_, '_> {
+impl QuickProbe<'_, '_> {
     /// Keeps a copy of what stands at some places, to tell a card that drops writes from one that loses them.
-    pub(super) fn look_before(&mut self) -> Result<(), Stop> {
-        let extents: Vec<Extent> =
+    pub(super) fn look_before(&mut self) -> Result<(), ProbeStop> {
+        let extents: Vec<CardExtent> =
             self.places.iter().take(4 * BATCH).map(|p| self.stamper.unit(*p)).collect();
         let before = &mut self.before;
-        self.stamper.context.look(extents, Content::Buffer, |extent, _, answer| {
-            if let Answer::Differs { bytes, .. } = answer {
-                before.push(Before { extent, bytes: bytes.to_vec() });
+        self.stamper.context.look(extents, IoContent::Buffer, |extent, _, answer| {
+            if let ReadAnswer::Differs { bytes, .. } = answer {
+                before.push(InitialContent { extent, bytes: bytes.to_vec() });
             }
             Ok(())
         })
     }
 
-    pub(super) fn grow(&mut self) -> Result<Shown, Stop> {
+    pub(super) fn grow(&mut self) -> Result<GrowthEvidence, ProbeStop> {
         let all = self.stamper.context.card_bytes();
         let most = self.options.run_bytes(all);
         self.stamper.context.stage_of_stamps(WRITING, most);
@@ -162,34 +162,34 @@ impl Quick<'_, '_> {
             let look = self.tail.look(&mut self.stamper)?;
             // Where some of the old and most of the new are lost, a small cache holds what was looked at of the old.
             if mostly_lost(&look.old) || mostly_lost(&look.new) && any_lost(&look.old) {
-                return Ok(Shown::OldLost { after: size, seen: look.old });
+                return Ok(GrowthEvidence::OldLost { after: size, seen: look.old });
             }
             if mostly_lost(&look.new) {
-                return Ok(Shown::NewLost(look.new));
+                return Ok(GrowthEvidence::NewLost(look.new));
             }
             if size >= 1 << 20 && self.markers.is_empty() {
                 self.set_markers()?;
                 let seen = self.lost_at_once()?;
                 if any_lost(&seen) {
-                    return Ok(Shown::MarkersLost(seen));
+                    return Ok(GrowthEvidence::MarkersLost(seen));
                 }
             }
             if size >= alias_run(all) && !searched {
                 searched = true;
                 if let Some(fold) = self.search_aliases()? {
-                    return Ok(Shown::Aliases(fold));
+                    return Ok(GrowthEvidence::Aliases(fold));
                 }
             }
         }
         if searched {
-            return Ok(Shown::Nothing);
+            return Ok(GrowthEvidence::Nothing);
         }
-        Ok(self.search_aliases()?.map_or(Shown::Nothing, Shown::Aliases))
+        Ok(self.search_aliases()?.map_or(GrowthEvidence::Nothing, GrowthEvidence::Aliases))
     }
 
     /// Reads what the first steps and the markers will overwrite in one go: before each small step by itself as much again
     /// would be read in other places.
-    fn read_beginning_ahead(&mut self, most: u64) -> Result<(), Stop> {
+    fn read_beginning_ahead(&mut self, most: u64) -> Result<(), ProbeStop> {
         let mut next = self.tail.next(&self.stamper, most.min(2 * OTHERS));
         let besides = self.end_seconds(false);
         if !self.stamper.may_stamp(&next, besides) {
@@ -206,11 +206,11 @@ impl Quick<'_, '_> {
         let all = self.stamper.context.card_bytes();
         let scan = if searched { 0 } else { scan_looks(all) };
         let looks = self.markers.len() as u64 + (2 * LOOKS) as u64 + scan + turned_looks(all);
-        self.stamper.context.costs().of(Direction::Read, looks, self.tail.bytes() / READ_BACK as u64)
+        self.stamper.context.costs().of(IoDirection::Read, looks, self.tail.bytes() / READ_BACK as u64)
     }
 
     /// How the run's stamps come to stand elsewhere, if the card's addresses really fold.
-    pub(super) fn search_aliases(&mut self) -> Result<Option<Fold>, Stop> {
+    pub(super) fn search_aliases(&mut self) -> Result<Option<AddressFold>, ProbeStop> {
         let all = self.stamper.context.card_bytes();
         let start = self.tail.start();
         if all - start < 2 * u64::from(UNIT) {
@@ -221,12 +221,12 @@ impl Quick<'_, '_> {
     }
 
     /// Writes markers as long as they are cheap.
-    pub(super) fn set_markers(&mut self) -> Result<(), Stop> {
+    pub(super) fn set_markers(&mut self) -> Result<(), ProbeStop> {
         let limit = if self.stamper.context.saves_first() { MARKER_SECONDS_KEPT } else { MARKER_SECONDS };
         let begun = self.stamper.context.seconds();
         let tail = self.tail.start();
         let markers = self.places.iter().map(|p| self.stamper.unit(*p));
-        let extents: Vec<Extent> = markers.filter(|extent| extent.end() <= tail).collect();
+        let extents: Vec<CardExtent> = markers.filter(|extent| extent.end() <= tail).collect();
         for (done, batch) in extents.chunks(BATCH).enumerate() {
             let spent = self.stamper.context.seconds() - begun;
             // The next batch will take as long as the ones before.
@@ -249,11 +249,11 @@ impl Quick<'_, '_> {
 
     /// Every other marker, at once: holes need no flood. The others stay unread, since a cache may keep for ever what is
     /// asked for. Markers may have pushed each other out of a small cache: a lost one is written and read again alone.
-    pub(super) fn lost_at_once(&mut self) -> Result<Seen, Stop> {
-        let half: Vec<Claim> = self.markers.iter().step_by(2).copied().collect();
+    pub(super) fn lost_at_once(&mut self) -> Result<CheckedClaims, ProbeStop> {
+        let half: Vec<StampClaim> = self.markers.iter().step_by(2).copied().collect();
         let mut seen = self.stamper.check(&half)?;
         for claim in lost(&seen).into_iter().take(2 * BATCH) {
-            if !any_lost(&observe(&mut self.stamper, &[claim.extent], &Flood::default())?) {
+            if !any_lost(&observe(&mut self.stamper, &[claim.extent], &CacheFlood::default())?) {
                 return Ok(Vec::new());
             }
         }
@@ -262,43 +262,47 @@ impl Quick<'_, '_> {
     }
 
     /// The markers that the run has not overwritten, and what became of them.
-    pub(super) fn check_markers(&mut self) -> Result<Seen, Stop> {
+    pub(super) fn check_markers(&mut self) -> Result<CheckedClaims, ProbeStop> {
         let start = self.tail.start();
         self.markers.retain(|claim| claim.extent.end() <= start);
         self.stamper.check(&self.markers)
     }
 
     /// Stamps of some markers at their addresses with one bit turned.
-    pub(super) fn turned_lines(&mut self, seen: &[(Claim, State)]) -> Result<Vec<Hit>, Stop> {
-        let kept: Vec<Claim> = seen.iter().filter(|(_, s)| s.kept()).map(|(c, _)| *c).collect();
-        let some: Vec<Claim> = kept.iter().step_by(kept.len().div_ceil(TURNED).max(1)).copied().collect();
+    pub(super) fn turned_lines(
+        &mut self,
+        seen: &[(StampClaim, ClaimState)],
+    ) -> Result<Vec<MisplacedStamp>, ProbeStop> {
+        let kept: Vec<StampClaim> = seen.iter().filter(|(_, s)| s.kept()).map(|(c, _)| *c).collect();
+        let some: Vec<StampClaim> =
+            kept.iter().step_by(kept.len().div_ceil(TURNED).max(1)).copied().collect();
         alias::turned(&mut self.stamper, &some)
     }
 
     /// Half of the run again, in ranges; where the original is put back all of it will be read anyway.
-    pub(super) fn read_back(&mut self) -> Result<Seen, Stop> {
+    pub(super) fn read_back(&mut self) -> Result<CheckedClaims, ProbeStop> {
         let block = self.stamper.context.block();
         let all = self.tail.claims(block);
         let stride = if self.stamper.context.saves_first() { READ_BACK } else { 2 };
-        let some: Vec<Claim> = all.chunks(2).step_by(stride).flatten().copied().collect();
+        let some: Vec<StampClaim> = all.chunks(2).step_by(stride).flatten().copied().collect();
         self.stamper.check(&some)
     }
 
     /// Ranges all over the card, where they are cheap: a small cache that holds nothing but lost blocks hides a hole
     /// from markers, not from these.
-    pub(super) fn ranges(&mut self) -> Result<Seen, Stop> {
+    pub(super) fn ranges(&mut self) -> Result<CheckedClaims, ProbeStop> {
         let end = self.tail.start();
         let room = end / u64::from(RANGES) >= 2 * RANGE;
         if self.marker_s > boundary::DEAR || !room {
             return Ok(Vec::new());
         }
         let starts = spread(RANGE, end - RANGE, RANGES, &mut self.stamper.context.random);
-        let extents: Vec<Extent> =
-            starts.into_iter().map(|at| Extent { offset: down(at), len: RANGE as u32 }).collect();
+        let extents: Vec<CardExtent> =
+            starts.into_iter().map(|at| CardExtent { offset: down(at), len: RANGE as u32 }).collect();
         // They are read again, in blocks.
         let bytes = extents.len() as u64 * RANGE;
         let blocks = bytes.div_ceil(u64::from(self.stamper.context.block()));
-        let look = self.stamper.context.costs().of(Direction::Read, blocks, bytes);
+        let look = self.stamper.context.costs().of(IoDirection::Read, blocks, bytes);
         if !self.stamper.may_stamp(&extents, look) {
             self.cut_short = true;
             return Ok(Vec::new());
@@ -306,7 +310,7 @@ impl Quick<'_, '_> {
         let claims = self.stamper.stamp(&extents)?;
         self.written_besides += claims.iter().map(|c| u64::from(c.extent.len)).sum::<u64>();
         let seen = self.stamper.check(&claims)?;
-        self.flood = Flood::of(&extents);
+        self.flood = CacheFlood::of(&extents);
         Ok(seen)
     }
 }

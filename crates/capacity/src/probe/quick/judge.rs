@@ -1,12 +1,12 @@
 //! From what was seen to a verdict with its confidence, its bound and its proof.
 
-use super::alias::Fold;
-use super::growth::Quick;
-use super::options::{LEAST_RUN, Outcome, QUICK_RUN};
-use super::stamper::{Claim, State, lost};
-use cardscope_model::finding::{Finding, Weight};
-use cardscope_model::units::{BinarySize, GIB, Size};
-use cardscope_model::verify::{ANSWERS_DIFFER, Disproof, SURE, SectorFound, Verdict};
+use super::alias::AddressFold;
+use super::growth::QuickProbe;
+use super::options::{LEAST_RUN, QUICK_RUN, QuickOutcome};
+use super::stamper::{ClaimState, StampClaim, lost};
+use cardscope_model::finding::{Finding, FindingWeight};
+use cardscope_model::units::{BinarySize, DecimalSize, GIB};
+use cardscope_model::verify::{ANSWERS_DIFFER, AddressDisproof, SURE, SectorFound, Verdict};
 
 /// So many disproving addresses are listed.
 const DISPROOFS: usize = 16;
@@ -26,10 +26,10 @@ fn caches_overflown(run: u64) -> f64 {
 /// Confidence in the kind of a card where the search for it did not come to an end.
 const UNSETTLED: f64 = 0.6;
 
-impl Quick<'_, '_> {
+impl QuickProbe<'_, '_> {
     /// Everything that all outcomes share.
-    pub(super) fn outcome(&self, verdict: Verdict, seen: &[(Claim, State)]) -> Outcome {
-        Outcome {
+    pub(super) fn outcome(&self, verdict: Verdict, seen: &[(StampClaim, ClaimState)]) -> QuickOutcome {
+        QuickOutcome {
             verdict,
             usable_bytes: None,
             good_bytes: None,
@@ -48,13 +48,13 @@ impl Quick<'_, '_> {
     }
 
     /// The limits ended it before anything could be said for sure; losses that were seen twice are told all the same.
-    pub(super) fn cut(&mut self) -> Outcome {
+    pub(super) fn cut(&mut self) -> QuickOutcome {
         self.cut_short = true;
         let seen = self.stamper.losses.clone();
-        Outcome { confidence: 0.5, ..self.outcome(Verdict::Inconclusive, &seen) }
+        QuickOutcome { confidence: 0.5, ..self.outcome(Verdict::Inconclusive, &seen) }
     }
 
-    pub(super) fn genuine(&self, seen: &[(Claim, State)]) -> Outcome {
+    pub(super) fn genuine(&self, seen: &[(StampClaim, ClaimState)]) -> QuickOutcome {
         // A card that lost blocks, and keeps them since they were written again, is no good one.
         if !self.stamper.losses.is_empty() {
             return self.losses(&[seen, &self.stamper.losses].concat(), false);
@@ -85,11 +85,16 @@ impl Quick<'_, '_> {
         outcome
     }
 
-    pub(super) fn limbo(&self, usable: Option<u64>, at_least: u64, seen: &[(Claim, State)]) -> Outcome {
+    pub(super) fn limbo(
+        &self,
+        usable: Option<u64>,
+        at_least: u64,
+        seen: &[(StampClaim, ClaimState)],
+    ) -> QuickOutcome {
         let cache = Some(self.flood.bytes()).filter(|bytes| *bytes > 0);
         let fails_beyond = !swallows_writes(seen);
         let verdict = if fails_beyond { Verdict::Damaged } else { Verdict::Limbo.ending_at(usable) };
-        Outcome {
+        QuickOutcome {
             usable_bytes: usable,
             good_bytes: usable.or(Some(at_least)),
             cache_bytes: cache,
@@ -98,8 +103,8 @@ impl Quick<'_, '_> {
         }
     }
 
-    pub(super) fn chain(&self, usable: u64, period: u64, seen: &[(Claim, State)]) -> Outcome {
-        Outcome {
+    pub(super) fn chain(&self, usable: u64, period: u64, seen: &[(StampClaim, ClaimState)]) -> QuickOutcome {
+        QuickOutcome {
             verdict: Verdict::Chain,
             fails_beyond: false,
             wrap_bytes: Some(period),
@@ -111,48 +116,48 @@ impl Quick<'_, '_> {
     /// is `proven`, and no cache up to `run` bytes hides there that some of it is lost.
     pub(super) fn wraparound(
         &self,
-        fold: Fold,
-        seen: &[(Claim, State)],
+        fold: AddressFold,
+        seen: &[(StampClaim, ClaimState)],
         inside: usize,
         (proven, run): (bool, u64),
-    ) -> Outcome {
+    ) -> QuickOutcome {
         let (all, bytes) = (self.stamper.context.card_bytes(), fold.bytes());
-        let memory = fold == Fold::Period(bytes)
+        let memory = fold == AddressFold::Period(bytes)
             && bytes.is_power_of_two()
             && bytes <= MEMORY_LIKE
             && all / bytes >= 16;
         let (verdict, usable) =
             if memory { (Verdict::Dead, 0) } else { (Verdict::Wraparound.ending_at(Some(bytes)), bytes) };
         let good = match fold {
-            Fold::Line(_) if !memory => all / (2 * bytes) * bytes + (all % (2 * bytes)).min(bytes),
+            AddressFold::Line(_) if !memory => all / (2 * bytes) * bytes + (all % (2 * bytes)).min(bytes),
             _ => usable,
         };
         let sure = if proven || 2 * run >= bytes { 0.99 } else { caches_overflown(run) };
         let known = memory || sure >= SURE || !self.cut_short;
-        Outcome {
+        QuickOutcome {
             verdict,
             usable_bytes: known.then_some(usable),
             good_bytes: known.then_some(good),
             wrap_bytes: Some(bytes),
-            line: matches!(fold, Fold::Line(_)) && verdict == Verdict::Wraparound,
+            line: matches!(fold, AddressFold::Line(_)) && verdict == Verdict::Wraparound,
             overflown_bytes: run,
             confidence: certainty(inside).min(sure),
             ..self.outcome(Verdict::Wraparound, seen)
         }
     }
 
-    pub(super) fn overcommitted(&self, seen: &[(Claim, State)]) -> Outcome {
+    pub(super) fn overcommitted(&self, seen: &[(StampClaim, ClaimState)]) -> QuickOutcome {
         let outcome = self.outcome(Verdict::Overcommitted, seen);
-        Outcome { good_bytes: Some(outcome.proven_bytes.max(self.tail.bytes() / 2)), ..outcome }
+        QuickOutcome { good_bytes: Some(outcome.proven_bytes.max(self.tail.bytes() / 2)), ..outcome }
     }
 
     /// That blocks are lost is sure; which kind of card loses them so was not seen to the end.
-    pub(super) fn unsettled(outcome: Outcome) -> Outcome {
-        Outcome { confidence: outcome.confidence.min(UNSETTLED), ..outcome }
+    pub(super) fn unsettled(outcome: QuickOutcome) -> QuickOutcome {
+        QuickOutcome { confidence: outcome.confidence.min(UNSETTLED), ..outcome }
     }
 
     /// Losses here and there; `still` where they were lost a second time.
-    pub(super) fn losses(&self, seen: &[(Claim, State)], still: bool) -> Outcome {
+    pub(super) fn losses(&self, seen: &[(StampClaim, ClaimState)], still: bool) -> QuickOutcome {
         let share = self.excluded(seen);
         let all = self.stamper.context.card_bytes() as f64;
         // Where no marker was hit, what the run showed is all there is to estimate from.
@@ -162,13 +167,13 @@ impl Quick<'_, '_> {
         };
         let good = (all * (1.0 - bad as f64 / samples.max(1) as f64)) as u64;
         let outcome = self.outcome(if still { Verdict::Damaged } else { Verdict::Unstable }, seen);
-        Outcome { good_bytes: Some(good), share: Some(share), ..outcome }
+        QuickOutcome { good_bytes: Some(good), share: Some(share), ..outcome }
     }
 }
 
 /// Whether a write that was answered with success did not stay, which is what a fake does; what fails with an error is
 /// broken, or behind the wrong reader.
-pub(super) fn swallows_writes(seen: &[(Claim, State)]) -> bool {
+pub(super) fn swallows_writes(seen: &[(StampClaim, ClaimState)]) -> bool {
     seen.iter().any(|(claim, state)| claim.written && !state.kept())
 }
 
@@ -178,23 +183,23 @@ fn certainty(observations: usize) -> f64 {
 }
 
 /// Addresses that disprove the card, each with how often it was lost.
-fn disproofs(seen: &[(Claim, State)]) -> Vec<Disproof> {
-    let mut listed: Vec<Disproof> = Vec::new();
+fn disproofs(seen: &[(StampClaim, ClaimState)]) -> Vec<AddressDisproof> {
+    let mut listed: Vec<AddressDisproof> = Vec::new();
     for (claim, state) in seen {
-        let State::Lost { found, at } = state else { continue };
+        let ClaimState::Lost { found, at } = state else { continue };
         if let Some(known) = listed.iter_mut().find(|d| d.address == *at) {
             known.seen += 1;
         } else if listed.len() < DISPROOFS {
             let expected = format!("stamp of address {at}, write {}", claim.generation);
             // Each loss was looked at twice, the second time after opening the card anew.
-            listed.push(Disproof { address: *at, expected, found: *found, seen: 2 });
+            listed.push(AddressDisproof { address: *at, expected, found: *found, seen: 2 });
         }
     }
     listed
 }
 
 /// What is to be said about an outcome, in sentences with their numbers.
-pub fn findings(outcome: &Outcome, announced: u64) -> Vec<Finding> {
+pub fn findings(outcome: &QuickOutcome, announced: u64) -> Vec<Finding> {
     let mut findings = vec![capacity(outcome, announced)];
     if outcome.verdict == Verdict::Genuine {
         findings.push(bound(outcome, announced));
@@ -202,13 +207,13 @@ pub fn findings(outcome: &Outcome, announced: u64) -> Vec<Finding> {
     if outcome.verdict == Verdict::Wraparound && outcome.confidence < SURE {
         let cache = BinarySize(outcome.overflown_bytes >> 20 << 20);
         let verdict = format!("A cache larger than {cache} could still hide missing capacity.");
-        let finding = Finding::new("cache-not-excluded", Weight::Note, 1.0, verdict)
-            .because("longest run", Size(outcome.overflown_bytes));
+        let finding = Finding::new("cache-not-excluded", FindingWeight::Note, 1.0, verdict)
+            .because("longest run", DecimalSize(outcome.overflown_bytes));
         findings.push(finding.advise(ONLY_PROOF));
     }
     if outcome.wavered > 0 && outcome.verdict != Verdict::Unstable {
         let verdict = "Blocks gave different answers when read twice.";
-        let finding = Finding::new("answers-differ", Weight::Hint, ANSWERS_DIFFER, verdict)
+        let finding = Finding::new("answers-differ", FindingWeight::Hint, ANSWERS_DIFFER, verdict)
             .because("blocks", outcome.wavered)
             .advise("Test the card in another reader.");
         findings.push(finding);
@@ -218,15 +223,15 @@ pub fn findings(outcome: &Outcome, announced: u64) -> Vec<Finding> {
     if outcome.cut_short && outcome.verdict == Verdict::Inconclusive && lost_any {
         let verdict = "The card lost blocks, but the limits ended the test before it found out where and \
                        why.";
-        let finding = Finding::new("losses-seen", Weight::Bad, 0.99, verdict)
+        let finding = Finding::new("losses-seen", FindingWeight::Bad, 0.99, verdict)
             .because("addresses listed", outcome.disproofs.len())
             .advise("Run the test again without --budget and --max-write.");
         findings.push(finding);
     }
     if outcome.cut_short {
         let verdict = "--budget or --max-write ended the test early.";
-        let finding = Finding::new("cut-short", Weight::Note, 1.0, verdict);
-        findings.push(finding.because("longest run", Size(outcome.overflown_bytes)));
+        let finding = Finding::new("cut-short", FindingWeight::Note, 1.0, verdict);
+        findings.push(finding.because("longest run", DecimalSize(outcome.overflown_bytes)));
     }
     findings
 }
@@ -234,12 +239,12 @@ pub fn findings(outcome: &Outcome, announced: u64) -> Vec<Finding> {
 /// What to do about what no quick test shows.
 const ONLY_PROOF: &str = "Run `cardscope verify --full` before you trust important data to the card.";
 
-fn capacity(outcome: &Outcome, announced: u64) -> Finding {
-    let usable = outcome.usable_bytes.map_or("unknown".to_owned(), |bytes| Size(bytes).to_string());
-    let weight = if outcome.verdict.is_bad() { Weight::Bad } else { Weight::Note };
+fn capacity(outcome: &QuickOutcome, announced: u64) -> Finding {
+    let usable = outcome.usable_bytes.map_or("unknown".to_owned(), |bytes| DecimalSize(bytes).to_string());
+    let weight = if outcome.verdict.is_bad() { FindingWeight::Bad } else { FindingWeight::Note };
     let unstable = outcome.verdict == Verdict::Unstable && outcome.wavered > 0;
     let finding = Finding::new("capacity", weight, outcome.confidence, sentence(outcome, announced))
-        .because("announced", Size(announced))
+        .because("announced", DecimalSize(announced))
         .because("usable", usable)
         .because_known("addresses that prove it", Some(outcome.disproofs.len()).filter(|listed| *listed > 0))
         .because_known("blocks that gave different answers", unstable.then_some(outcome.wavered));
@@ -259,13 +264,13 @@ fn capacity(outcome: &Outcome, announced: u64) -> Finding {
     finding.advise(advice)
 }
 
-fn sentence(outcome: &Outcome, announced: u64) -> String {
+fn sentence(outcome: &QuickOutcome, announced: u64) -> String {
     let cache = outcome
         .cache_bytes
         .map_or(String::new(), |b| format!(", hidden by a cache of less than {}", BinarySize(b >> 20 << 20)));
-    let usable = outcome.usable_bytes.map_or("an unknown part".to_owned(), |b| Size(b).to_string());
-    let holds = format!("The card holds {usable} of {}", Size(announced));
-    let wrap = outcome.wrap_bytes.map_or(String::new(), |b| Size(b).to_string());
+    let usable = outcome.usable_bytes.map_or("an unknown part".to_owned(), |b| DecimalSize(b).to_string());
+    let holds = format!("The card holds {usable} of {}", DecimalSize(announced));
+    let wrap = outcome.wrap_bytes.map_or(String::new(), |b| DecimalSize(b).to_string());
     match outcome.verdict {
         Verdict::Genuine => "The card shows no missing capacity.".to_owned(),
         Verdict::Limbo => format!("{holds}: writes beyond are lost{cache}."),
@@ -278,7 +283,7 @@ fn sentence(outcome: &Outcome, announced: u64) -> String {
         Verdict::Damaged => "The card loses data in scattered blocks.".to_owned(),
         Verdict::Dead => "The card keeps no data.".to_owned(),
         Verdict::Overcommitted => {
-            let (good, all) = (Size(outcome.good_bytes.unwrap_or(0)), Size(announced));
+            let (good, all) = (DecimalSize(outcome.good_bytes.unwrap_or(0)), DecimalSize(announced));
             format!("The card holds about {good} of {all}: new data is lost once that is in use.")
         }
         Verdict::ReadOnly => "The card accepts no writes: it is worn out or locked.".to_owned(),
@@ -289,32 +294,32 @@ fn sentence(outcome: &Outcome, announced: u64) -> String {
         }
         Verdict::Inconclusive => format!(
             "The test covered {} of {}, too little for a verdict.",
-            Size(outcome.proven_bytes),
-            Size(announced)
+            DecimalSize(outcome.proven_bytes),
+            DecimalSize(announced)
         ),
     }
 }
 
 /// A limit of addresses, which is a power of two.
 fn limit(bytes: u64) -> String {
-    if bytes.is_multiple_of(GIB) { BinarySize(bytes).to_string() } else { Size(bytes).to_string() }
+    if bytes.is_multiple_of(GIB) { BinarySize(bytes).to_string() } else { DecimalSize(bytes).to_string() }
 }
 
 /// What a sampled test cannot see, said with it.
-fn bound(outcome: &Outcome, announced: u64) -> Finding {
+fn bound(outcome: &QuickOutcome, announced: u64) -> Finding {
     let share = outcome.share.map_or(1.0, |s| s.excluded_above);
     Finding::new(
         "bound",
-        Weight::Note,
+        FindingWeight::Note,
         0.95,
         format!(
             "The test wrote {} and would detect ≥ {:.1} % bad blocks and a cache of up to {} (95 % confidence).",
-            Size(outcome.proven_bytes),
+            DecimalSize(outcome.proven_bytes),
             share * 100.0,
             BinarySize(outcome.overflown_bytes.min(announced) >> 20 << 20),
         ),
     )
     .because("samples", outcome.share.map_or(0, |s| s.samples))
-    .because("verified", Size(outcome.proven_bytes))
+    .because("verified", DecimalSize(outcome.proven_bytes))
     .advise(ONLY_PROOF)
 }

@@ -1,16 +1,16 @@
 //! Markers: spread evenly over a range however many there will be, each at a random place of its share; and what they
 //! say together: a step, scattered losses, or none.
 
-use super::stamper::{Claim, State};
-use cardscope_model::random::Random;
+use super::stamper::{ClaimState, StampClaim};
+use cardscope_model::random::SeededRandom;
 
 /// Addresses in `start..end` in an order of which every beginning is spread evenly (van der Corput), each moved at
 /// random inside its share of `most` shares.
-pub(super) fn spread(start: u64, end: u64, most: u32, random: &mut Random) -> Vec<u64> {
+pub(super) fn spread(start: u64, end: u64, most: u32, random: &mut SeededRandom) -> Vec<u64> {
     let shares = u64::from(most.max(1).next_power_of_two());
     let bits = shares.trailing_zeros();
     let width = end.saturating_sub(start) as u128;
-    let place = |share: u64, random: &mut Random| {
+    let place = |share: u64, random: &mut SeededRandom| {
         let low = (width * u128::from(share) / u128::from(shares)) as u64;
         let high = (width * u128::from(share + 1) / u128::from(shares)) as u64;
         start + low + random.below((high - low).max(1))
@@ -21,7 +21,7 @@ pub(super) fn spread(start: u64, end: u64, most: u32, random: &mut Random) -> Ve
 
 /// Good and lost markers in the order of their addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Step {
+pub(super) struct MarkerStep {
     /// The last kept place below the step.
     pub(super) kept: Option<u64>,
     /// The first lost place above it.
@@ -31,7 +31,7 @@ pub(super) struct Step {
 }
 
 /// The step that fits best.
-pub(super) fn step(seen: &[(Claim, State)]) -> Step {
+pub(super) fn step(seen: &[(StampClaim, ClaimState)]) -> MarkerStep {
     let mut marks: Vec<(u64, bool)> = seen.iter().map(|(c, s)| (c.extent.offset, s.kept())).collect();
     marks.sort_unstable();
     let lost_in_all = marks.iter().filter(|m| !m.1).count();
@@ -44,7 +44,7 @@ pub(super) fn step(seen: &[(Claim, State)]) -> Step {
         }
     }
     let (below, above) = marks.split_at(best.1);
-    Step {
+    MarkerStep {
         kept: below.iter().rev().find(|m| m.1).map(|m| m.0),
         lost: above.iter().find(|m| !m.1).map(|m| m.0),
         misfits: best.0,
@@ -80,30 +80,30 @@ fn at_most(samples: u64, bad: u64, p: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::probe::quick::stamper::Seen;
-    use cardscope_engine::card::Extent;
+    use crate::probe::quick::stamper::CheckedClaims;
+    use cardscope_engine::card::CardExtent;
     use cardscope_model::verify::SectorFound;
     use proptest::prelude::*;
 
-    fn marks(pattern: &str) -> Seen {
-        let lost = State::Lost { found: SectorFound::Other, at: 0 };
-        let claim = |i: usize| Claim {
-            extent: Extent { offset: i as u64 * 10, len: 1 },
+    fn marks(pattern: &str) -> CheckedClaims {
+        let lost = ClaimState::Lost { found: SectorFound::Other, at: 0 };
+        let claim = |i: usize| StampClaim {
+            extent: CardExtent { offset: i as u64 * 10, len: 1 },
             generation: 1,
             written: true,
         };
         pattern
             .chars()
             .enumerate()
-            .map(|(i, c)| (claim(i), if c == '+' { State::Kept } else { lost }))
+            .map(|(i, c)| (claim(i), if c == '+' { ClaimState::Kept } else { lost }))
             .collect()
     }
 
     #[test]
     fn a_clean_step_has_no_misfits() {
-        assert_eq!(step(&marks("+++--")), Step { kept: Some(20), lost: Some(30), misfits: 0 });
-        assert_eq!(step(&marks("-----")), Step { kept: None, lost: Some(0), misfits: 0 });
-        assert_eq!(step(&marks("+++++")), Step { kept: Some(40), lost: None, misfits: 0 });
+        assert_eq!(step(&marks("+++--")), MarkerStep { kept: Some(20), lost: Some(30), misfits: 0 });
+        assert_eq!(step(&marks("-----")), MarkerStep { kept: None, lost: Some(0), misfits: 0 });
+        assert_eq!(step(&marks("+++++")), MarkerStep { kept: Some(40), lost: None, misfits: 0 });
     }
 
     #[test]
@@ -125,7 +125,7 @@ mod tests {
     proptest! {
         #[test]
         fn places_lie_inside_and_every_beginning_is_spread(start in 0u64..1 << 40, width in 1u64 << 20..1 << 41, most in 1u32..300, seed: u64) {
-            let places = spread(start, start + width, most, &mut Random::new(seed));
+            let places = spread(start, start + width, most, &mut SeededRandom::new(seed));
             prop_assert_eq!(places.len(), most as usize);
             prop_assert!(places.iter().all(|p| (start..start + width).contains(p)));
             // Of the first eight, one lies in each eighth.

@@ -18,14 +18,14 @@ mod options;
 mod stamper;
 mod tail;
 
-use cardscope_engine::card::{Card, Stop};
+use cardscope_engine::card::{IoDriver, ProbeStop};
 use cardscope_engine::event::Listener;
-use cardscope_engine::journal::Journal;
+use cardscope_engine::journal::JournalWriter;
 use cardscope_probing::reader_check::LEAST_READS;
 
 pub use growth::{READING_BACK, WRITING};
 pub use judge::findings;
-pub use options::{LEAST_RUN, Options, Outcome, QUICK_RUN, THOROUGH_RUN};
+pub use options::{LEAST_RUN, QUICK_RUN, QuickOptions, QuickOutcome, THOROUGH_RUN};
 
 /// I/Os of the shortest probe that can show anything: what stands at some places, the reader checked, one block saved,
 /// written, looked at and put back.
@@ -44,14 +44,14 @@ pub fn ios_to_a_verdict(card_bytes: u64) -> u64 {
 /// # Errors
 /// If the card is gone, the user stopped it, or what stands on the card could not be saved.
 pub fn probe<'g>(
-    card: &'g mut Card<'_>,
-    journal: Option<&'g mut dyn Journal>,
-    options: &Options,
+    card: &'g mut IoDriver<'_>,
+    journal: Option<&'g mut dyn JournalWriter>,
+    options: &QuickOptions,
     events: &'g mut dyn Listener,
-) -> Result<Outcome, Stop> {
-    let mut quick = growth::Quick::new(card, journal, options, events)?;
+) -> Result<QuickOutcome, ProbeStop> {
+    let mut quick = growth::QuickProbe::new(card, journal, options, events)?;
     match quick.run() {
-        Err(Stop::Limit) => Ok(quick.cut()),
+        Err(ProbeStop::Limit) => Ok(quick.cut()),
         ended => ended,
     }
 }

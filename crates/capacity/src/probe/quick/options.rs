@@ -1,7 +1,7 @@
 //! What a quick probe is given, and what it answers.
 
-use cardscope_model::verify::{Disproof, Share, Verdict};
-use cardscope_probing::context::Limits;
+use cardscope_model::verify::{AddressDisproof, ExcludedShare, Verdict};
+use cardscope_probing::context::ProbeLimits;
 
 /// Bytes that a run must have to overflow every cache up to 512 MiB, twice the largest in public reports; the last
 /// 2 MiB are what then must be missing.
@@ -15,14 +15,14 @@ pub const LEAST_RUN: u64 = 64 << 20;
 
 /// What a quick probe may do.
 #[derive(Debug, Clone, Copy)]
-pub struct Options {
+pub struct QuickOptions {
     /// Overflow caches of up to 2 GiB.
     pub thorough: bool,
     /// What it may use and spend; its region is all of the card.
-    pub limits: Limits,
+    pub limits: ProbeLimits,
 }
 
-impl Options {
+impl QuickOptions {
     /// Bytes of the longest run on a card of this size: an eighth of a small one stays free for markers.
     pub fn run_bytes(&self, card_bytes: u64) -> u64 {
         let wanted = if self.thorough { THOROUGH_RUN } else { QUICK_RUN };
@@ -32,7 +32,7 @@ impl Options {
 
 /// What a quick probe found out.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
+pub struct QuickOutcome {
     /// The answer.
     pub verdict: Verdict,
     /// The prefix that can be trusted.
@@ -44,7 +44,7 @@ pub struct Outcome {
     /// 0 to 1.
     pub confidence: f64,
     /// What the markers exclude.
-    pub share: Option<Share>,
+    pub share: Option<ExcludedShare>,
     /// Period of the addresses, or what the line is worth that is not wired.
     pub wrap_bytes: Option<u64>,
     /// True where one address line is not wired.
@@ -56,7 +56,7 @@ pub struct Outcome {
     /// True where everything from `usable_bytes` on failed with an error.
     pub fails_beyond: bool,
     /// Addresses that disprove the card.
-    pub disproofs: Vec<Disproof>,
+    pub disproofs: Vec<AddressDisproof>,
     /// Blocks that answered differently when they were read again.
     pub wavered: u64,
     /// True where a limit of the user's ended it early.

@@ -1,22 +1,22 @@
 //! The steps of the quick probe, in order: a run at the end that grows, markers all over the card, a search for aliases;
 //! then what the losses look like.
 
-use super::alias::{self, Fold};
-use super::boundary::{self, Boundary, Method, Search, observe};
-use super::growth::{BATCH, Quick, READING_BACK, Shown, alias_run};
+use super::alias::{self, AddressFold};
+use super::boundary::{self, CapacityBoundary, SearchMethod, SearchStart, observe};
+use super::growth::{BATCH, GrowthEvidence, QuickProbe, READING_BACK, alias_run};
 use super::judge::swallows_writes;
 use super::markers::{excluded_above, spread, step};
-use super::options::Outcome;
-use super::stamper::{Claim, Seen, State, any_lost, down, lost};
-use super::tail::{self, Flood};
-use cardscope_engine::card::{Answer, Extent, Stop, extents};
-use cardscope_engine::content::Content;
-use cardscope_model::verify::{Share, Verdict};
+use super::options::QuickOutcome;
+use super::stamper::{CheckedClaims, ClaimState, StampClaim, any_lost, down, lost};
+use super::tail::{self, CacheFlood};
+use cardscope_engine::card::{CardExtent, ProbeStop, ReadAnswer, extents};
+use cardscope_engine::content::IoContent;
+use cardscope_model::verify::{ExcludedShare, Verdict};
 use cardscope_probing::write_scope::UNIT;
 use std::collections::BTreeSet;
 
-impl Quick<'_, '_> {
-    pub(super) fn run(&mut self) -> Result<Outcome, Stop> {
+impl QuickProbe<'_, '_> {
+    pub(super) fn run(&mut self) -> Result<QuickOutcome, ProbeStop> {
         self.look_before()?;
         let shown = self.grow()?;
         self.stamper.context.stage(READING_BACK);
@@ -24,14 +24,14 @@ impl Quick<'_, '_> {
             self.set_markers()?;
         }
         match shown {
-            Shown::Nothing => self.nothing_lost(),
-            Shown::Aliases(fold) => {
+            GrowthEvidence::Nothing => self.nothing_lost(),
+            GrowthEvidence::Aliases(fold) => {
                 let seen = self.check_markers()?;
                 self.folded(fold, seen)
             }
-            Shown::NewLost(seen) => self.newest_lost(&seen),
-            Shown::MarkersLost(seen) => self.scattered(seen),
-            Shown::OldLost { after, seen } => {
+            GrowthEvidence::NewLost(seen) => self.newest_lost(&seen),
+            GrowthEvidence::MarkersLost(seen) => self.scattered(seen),
+            GrowthEvidence::OldLost { after, seen } => {
                 self.end_is_lost = true;
                 // A loss on the first single block needs no flood.
                 if after > u64::from(UNIT) {
@@ -44,7 +44,7 @@ impl Quick<'_, '_> {
         }
     }
 
-    fn nothing_lost(&mut self) -> Result<Outcome, Stop> {
+    fn nothing_lost(&mut self) -> Result<QuickOutcome, ProbeStop> {
         let mut seen = self.check_markers()?;
         let mut hits = alias::among(&seen);
         hits.extend(self.turned_lines(&seen)?);
@@ -76,9 +76,12 @@ impl Quick<'_, '_> {
     }
 
     /// A look that the time was too short for takes nothing from what was seen before, unless it saw losses.
-    fn as_far_as_it_came(&mut self, look: Result<Seen, Stop>) -> Result<Seen, Stop> {
+    fn as_far_as_it_came(
+        &mut self,
+        look: Result<CheckedClaims, ProbeStop>,
+    ) -> Result<CheckedClaims, ProbeStop> {
         match look {
-            Err(Stop::Limit) if self.stamper.losses.is_empty() => {
+            Err(ProbeStop::Limit) if self.stamper.losses.is_empty() => {
                 self.cut_short = true;
                 Ok(Vec::new())
             }
@@ -86,14 +89,14 @@ impl Quick<'_, '_> {
         }
     }
 
-    fn newest_lost(&mut self, newest: &[(Claim, State)]) -> Result<Outcome, Stop> {
+    fn newest_lost(&mut self, newest: &[(StampClaim, ClaimState)]) -> Result<QuickOutcome, ProbeStop> {
         let mut seen = self.check_markers()?;
         seen.extend_from_slice(newest);
         // Old places written anew against places that were never written: a pool that is full takes only the first.
-        let old: Vec<Extent> =
+        let old: Vec<CardExtent> =
             seen.iter().filter(|(_, s)| s.kept()).take(2 * BATCH).map(|(c, _)| c.extent).collect();
         let tail = self.tail.start();
-        let new: Vec<Extent> = spread(0, tail, 2 * BATCH as u32, &mut self.stamper.context.random)
+        let new: Vec<CardExtent> = spread(0, tail, 2 * BATCH as u32, &mut self.stamper.context.random)
             .into_iter()
             .map(|place| self.stamper.unit(place))
             .filter(|extent| !self.markers.iter().any(|c| c.extent == *extent))
@@ -112,7 +115,7 @@ impl Quick<'_, '_> {
         self.damaged(seen, &lost(newest))
     }
 
-    fn oldest_lost(&mut self, old: Seen) -> Result<Outcome, Stop> {
+    fn oldest_lost(&mut self, old: CheckedClaims) -> Result<QuickOutcome, ProbeStop> {
         self.stamper.context.phase("finding where the card ends");
         if self.tail.bytes() <= 4 << 20 {
             // The markers came after most of the run: too little pushed them out yet.
@@ -132,15 +135,15 @@ impl Quick<'_, '_> {
     }
 
     /// The end of the card is lost, and no place above a lost one is kept: from where on?
-    fn bounded(&mut self, seen: Seen) -> Result<Outcome, Stop> {
+    fn bounded(&mut self, seen: CheckedClaims) -> Result<QuickOutcome, ProbeStop> {
         let all = self.stamper.context.card_bytes();
         // What lies in the run was overwritten since.
         let start = self.tail.start();
         let markers: Vec<_> = seen.iter().filter(|(c, _)| c.extent.end() <= start).copied().collect();
         let marks = step(&markers);
         let high = marks.lost.unwrap_or(start.max(down(all - u64::from(UNIT))));
-        let (low, method) = (marks.kept.unwrap_or(0), Method::Pushed(self.flood.clone()));
-        let search = Search { low, high, end: all, method, marker_s: self.marker_s };
+        let (low, method) = (marks.kept.unwrap_or(0), SearchMethod::Pushed(self.flood.clone()));
+        let search = SearchStart { low, high, end: all, method, marker_s: self.marker_s };
         let found = boundary::find(&mut self.stamper, search)?;
         self.bounded_by(found, seen, Self::confirm, Self::scattered)
     }
@@ -148,7 +151,7 @@ impl Quick<'_, '_> {
     /// Pushes out more, as long as that shows that places seen as kept above lost ones were a cache's doing: what all
     /// places are then, where it comes to a clean step. A cache in which each block has a place of its own loses some long
     /// before it is full, so that the first loss does not tell its size.
-    fn settle(&mut self, seen: &[(Claim, State)]) -> Result<Option<Seen>, Stop> {
+    fn settle(&mut self, seen: &[(StampClaim, ClaimState)]) -> Result<Option<CheckedClaims>, ProbeStop> {
         let most = self.options.run_bytes(self.stamper.context.card_bytes());
         let mut patience = if self.flood.bytes() == 0 { 1 } else { 2 };
         let mut seen = seen.to_vec();
@@ -163,14 +166,14 @@ impl Quick<'_, '_> {
             self.tail.grow(&mut self.stamper, size)?;
             self.flood = self.tail.flood();
             let start = self.tail.start();
-            let extents: BTreeSet<Extent> =
+            let extents: BTreeSet<CardExtent> =
                 seen.iter().map(|(c, _)| c.extent).filter(|p| p.end() <= start && p.len <= UNIT).collect();
             let before = doubted(&seen);
             seen = observe(&mut self.stamper, &Vec::from_iter(extents), &self.flood)?;
             if doubted(&seen).is_empty() {
                 return Ok(Some(seen));
             }
-            let gone = |extent: &Extent| seen.iter().any(|(c, s)| c.extent == *extent && !s.kept());
+            let gone = |extent: &CardExtent| seen.iter().any(|(c, s)| c.extent == *extent && !s.kept());
             patience = if before.iter().any(gone) { 2 } else { patience - 1 };
         }
         Ok(None)
@@ -179,25 +182,25 @@ impl Quick<'_, '_> {
     /// What the search for where the card ends came to: what follows from a clean end, and from none.
     pub(super) fn bounded_by(
         &mut self,
-        found: Boundary,
-        mut seen: Seen,
-        at: impl FnOnce(&mut Self, u64, Seen) -> Result<Outcome, Stop>,
-        scattered: impl FnOnce(&mut Self, Seen) -> Result<Outcome, Stop>,
-    ) -> Result<Outcome, Stop> {
+        found: CapacityBoundary,
+        mut seen: CheckedClaims,
+        at: impl FnOnce(&mut Self, u64, CheckedClaims) -> Result<QuickOutcome, ProbeStop>,
+        scattered: impl FnOnce(&mut Self, CheckedClaims) -> Result<QuickOutcome, ProbeStop>,
+    ) -> Result<QuickOutcome, ProbeStop> {
         match found {
-            Boundary::At(0, last) => {
+            CapacityBoundary::At(0, last) => {
                 seen.extend(last);
                 self.keeps_nothing(&seen)
             }
-            Boundary::At(end, last) => {
+            CapacityBoundary::At(end, last) => {
                 seen.extend(last);
                 at(self, end, seen)
             }
-            Boundary::NoStep(round) => {
+            CapacityBoundary::NoStep(round) => {
                 seen.extend(round);
                 scattered(self, seen)
             }
-            Boundary::Limit(low) => {
+            CapacityBoundary::Limit(low) => {
                 self.cut_short = true;
                 Ok(Self::unsettled(self.limbo(None, low, &seen)))
             }
@@ -206,7 +209,7 @@ impl Quick<'_, '_> {
 
     /// Fresh markers on both sides of a boundary must behave as it says; then, does the part above lead back to the
     /// part below?
-    fn confirm(&mut self, end: u64, mut seen: Seen) -> Result<Outcome, Stop> {
+    fn confirm(&mut self, end: u64, mut seen: CheckedClaims) -> Result<QuickOutcome, ProbeStop> {
         let all = self.stamper.context.card_bytes();
         let end = if swallows_writes(&seen) { end } else { self.first_failing_sector(end)? };
         let most = if self.marker_s > boundary::DEAR { 2 } else { 16 };
@@ -222,7 +225,7 @@ impl Quick<'_, '_> {
         places.sort_unstable();
         let run = self.low_run(end);
         let markers = places.iter().map(|p| self.stamper.unit(*p));
-        let extents: Vec<Extent> =
+        let extents: Vec<CardExtent> =
             markers.filter(|p| p.offset >= end || (p.end() <= end && p.offset >= run)).collect();
         let extents = self.reshape_above(end, &extents, above_end);
         let (fresh, fold) = self.leads_back(run, &extents)?;
@@ -242,17 +245,17 @@ impl Quick<'_, '_> {
 
     /// Every other marker above `end` in requests of another size and alignment: a reader that loses one shape of request
     /// need not lose another, and nobody is accused of what only one of them shows.
-    fn reshape_above(&self, end: u64, markers: &[Extent], limit: u64) -> Vec<Extent> {
+    fn reshape_above(&self, end: u64, markers: &[CardExtent], limit: u64) -> Vec<CardExtent> {
         let sector = u64::from(self.stamper.context.sector());
-        let reshape = |(nth, marker): (usize, &Extent)| {
-            let other = Extent { offset: marker.offset + sector, len: 3 * UNIT };
+        let reshape = |(nth, marker): (usize, &CardExtent)| {
+            let other = CardExtent { offset: marker.offset + sector, len: 3 * UNIT };
             if marker.offset >= end && nth % 2 == 0 && other.end() <= limit { other } else { *marker }
         };
         markers.iter().enumerate().map(reshape).collect()
     }
 
     /// Where the card ends, if nothing but its last bytes fails: a reader that counts too many sectors.
-    fn failing_tail(&mut self, lost: &[Claim]) -> Result<Option<u64>, Stop> {
+    fn failing_tail(&mut self, lost: &[StampClaim]) -> Result<Option<u64>, ProbeStop> {
         let (all, first) = (self.stamper.context.card_bytes(), lost.iter().map(|c| c.extent.offset).min());
         let Some(first) = first.filter(|first| all - first <= boundary::LAST) else { return Ok(None) };
         if lost.iter().any(|claim| claim.written) {
@@ -262,16 +265,16 @@ impl Quick<'_, '_> {
     }
 
     /// The first sector from about `end` on that fails by itself: an I/O over many fails as a whole. `end` where none does.
-    fn first_failing_sector(&mut self, end: u64) -> Result<u64, Stop> {
+    fn first_failing_sector(&mut self, end: u64) -> Result<u64, ProbeStop> {
         let sector = u64::from(self.stamper.context.sector());
         let limit = (end + 2 * boundary::LAST).min(self.stamper.context.card_bytes());
         let (mut low, mut high) = (down(end), limit);
         while low < high {
             let middle = low + (high - low) / 2 / sector * sector;
             let mut fails = false;
-            let place = Extent { offset: middle, len: sector as u32 };
-            self.stamper.context.look([place], Content::Buffer, |_, _, answer| {
-                fails = matches!(answer, Answer::Failed(_));
+            let place = CardExtent { offset: middle, len: sector as u32 };
+            self.stamper.context.look([place], IoContent::Buffer, |_, _, answer| {
+                fails = matches!(answer, ReadAnswer::Failed(_));
                 Ok(())
             })?;
             if fails { high = middle } else { low = middle + sector }
@@ -287,7 +290,11 @@ impl Quick<'_, '_> {
 
     /// Writes markers, and a run of `run` bytes at the start of the card: what becomes of the markers, and how later
     /// addresses lead back to the run, if they do.
-    fn leads_back(&mut self, run: u64, markers: &[Extent]) -> Result<(Seen, Option<Fold>), Stop> {
+    fn leads_back(
+        &mut self,
+        run: u64,
+        markers: &[CardExtent],
+    ) -> Result<(CheckedClaims, Option<AddressFold>), ProbeStop> {
         let claims = self.stamper.stamp(markers)?;
         self.write_low_run(run)?;
         self.flood.pour(&mut self.stamper)?;
@@ -302,15 +309,15 @@ impl Quick<'_, '_> {
 
     /// Writes a run of `run` bytes at the start of the card: as much at once as there seems to be time for. One slow write
     /// among the first few makes all seem slow, and pieces show what the rest really takes.
-    fn write_low_run(&mut self, run: u64) -> Result<(), Stop> {
+    fn write_low_run(&mut self, run: u64) -> Result<(), ProbeStop> {
         // A limit of bytes, unlike one of time, is known to be too small before anything is written.
         if !self.stamper.context.may_write(run) {
-            return Err(Stop::Limit);
+            return Err(ProbeStop::Limit);
         }
         let block = self.stamper.context.block();
         let mut start = 0;
         while start < run {
-            let rest: Vec<Extent> = extents(start, run, block).collect();
+            let rest: Vec<CardExtent> = extents(start, run, block).collect();
             let piece = (2 * start).max(u64::from(block)).min(run);
             let end = if self.stamper.may_stamp(&rest, 0.0) { run } else { piece };
             tail::write_run(&mut self.stamper, start, end)?;
@@ -321,7 +328,7 @@ impl Quick<'_, '_> {
 
     /// Whether addresses fold: later ones lead back to a run at the start, stamps that were seen belong elsewhere, or those
     /// of markers stand at their addresses with one bit turned.
-    fn find_fold(&mut self, seen: &[(Claim, State)]) -> Result<Option<Fold>, Stop> {
+    fn find_fold(&mut self, seen: &[(StampClaim, ClaimState)]) -> Result<Option<AddressFold>, ProbeStop> {
         let run = self.low_run(self.stamper.context.card_bytes());
         if let (_, Some(fold)) = self.leads_back(run, &[])? {
             return Ok(Some(fold));
@@ -332,7 +339,7 @@ impl Quick<'_, '_> {
     }
 
     /// Kept places above lost ones: a chain, a cache larger than it seemed, or damage.
-    fn scattered(&mut self, seen: Seen) -> Result<Outcome, Stop> {
+    fn scattered(&mut self, seen: CheckedClaims) -> Result<QuickOutcome, ProbeStop> {
         if let Some(fold) = self.find_fold(&seen)? {
             return self.folded(fold, seen);
         }
@@ -344,21 +351,25 @@ impl Quick<'_, '_> {
     }
 
     /// Writes what was lost once more: a place that keeps it now is not bad, the answers differ.
-    pub(super) fn damaged(&mut self, mut seen: Seen, missing: &[Claim]) -> Result<Outcome, Stop> {
+    pub(super) fn damaged(
+        &mut self,
+        mut seen: CheckedClaims,
+        missing: &[StampClaim],
+    ) -> Result<QuickOutcome, ProbeStop> {
         // A range of which one sector is bad is not lost whole: looked at block by block.
-        let long: Vec<Claim> =
+        let long: Vec<StampClaim> =
             missing.iter().filter(|c| c.extent.len > UNIT).take(2 * BATCH).copied().collect();
-        let blocks: Vec<Claim> = long.iter().flat_map(|c| c.blocks()).collect();
+        let blocks: Vec<StampClaim> = long.iter().flat_map(|c| c.blocks()).collect();
         let blocks = self.stamper.check(&blocks)?;
         seen.retain(|(claim, _)| !long.contains(claim));
         let whole = missing.iter().filter(|c| !long.contains(c)).copied();
-        let extents: Vec<Extent> = whole.chain(lost(&blocks)).take(64).map(|c| c.extent).collect();
+        let extents: Vec<CardExtent> = whole.chain(lost(&blocks)).take(64).map(|c| c.extent).collect();
         seen.extend(blocks);
         let mut again = observe(&mut self.stamper, &extents, &self.flood)?;
         if !any_lost(&again) {
             // A cache may hold these few: what pushed them out then must do it again.
-            let markers: Vec<Extent> = self.markers.iter().map(|c| c.extent).collect();
-            let flood = self.flood.clone().and(&self.tail.flood()).and(&Flood::of(&markers));
+            let markers: Vec<CardExtent> = self.markers.iter().map(|c| c.extent).collect();
+            let flood = self.flood.clone().and(&self.tail.flood()).and(&CacheFlood::of(&markers));
             again = observe(&mut self.stamper, &extents, &flood)?;
         }
         let still = any_lost(&again);
@@ -368,13 +379,16 @@ impl Quick<'_, '_> {
     }
 
     /// Not one block was kept: worn out to read-only, or dead?
-    pub(super) fn keeps_nothing(&mut self, seen: &[(Claim, State)]) -> Result<Outcome, Stop> {
-        let stamped = |extent: &Extent| self.markers.iter().any(|c| c.extent.offset == extent.offset);
-        let extents: Vec<Extent> = self.before.iter().map(|b| b.extent).filter(stamped).collect();
+    pub(super) fn keeps_nothing(
+        &mut self,
+        seen: &[(StampClaim, ClaimState)],
+    ) -> Result<QuickOutcome, ProbeStop> {
+        let stamped = |extent: &CardExtent| self.markers.iter().any(|c| c.extent.offset == extent.offset);
+        let extents: Vec<CardExtent> = self.before.iter().map(|b| b.extent).filter(stamped).collect();
         let (mut same, mut telling) = (0, 0);
         let before = &self.before;
-        self.stamper.context.look(extents.iter().copied(), Content::Buffer, |extent, _, answer| {
-            if let (Answer::Differs { bytes, .. }, Some(old)) =
+        self.stamper.context.look(extents.iter().copied(), IoContent::Buffer, |extent, _, answer| {
+            if let (ReadAnswer::Differs { bytes, .. }, Some(old)) =
                 (answer, before.iter().find(|b| b.extent == extent))
             {
                 same += usize::from(bytes == old.bytes);
@@ -385,12 +399,12 @@ impl Quick<'_, '_> {
         let refused = self.stamper.failed_writes > 0 && seen.iter().all(|(c, _)| !c.written);
         let stays = !extents.is_empty() && same == extents.len() && telling > 0;
         let verdict = if refused || stays { Verdict::ReadOnly } else { Verdict::Dead };
-        Ok(Outcome { usable_bytes: Some(0), good_bytes: Some(0), ..self.outcome(verdict, seen) })
+        Ok(QuickOutcome { usable_bytes: Some(0), good_bytes: Some(0), ..self.outcome(verdict, seen) })
     }
 
     /// Bytes that the claims seen as kept cover, no matter how often.
-    pub(super) fn proven(&self, seen: &[(Claim, State)]) -> u64 {
-        let mut ranges = cardscope_engine::ranges::Ranges::default();
+    pub(super) fn proven(&self, seen: &[(StampClaim, ClaimState)]) -> u64 {
+        let mut ranges = cardscope_engine::ranges::ByteRanges::default();
         for (claim, _) in seen.iter().filter(|(_, s)| s.kept()) {
             ranges.add(claim.extent.offset, claim.extent.end());
         }
@@ -398,18 +412,18 @@ impl Quick<'_, '_> {
     }
 
     /// What the markers exclude; on a card that the run covers for the most part, what the looks at the run exclude.
-    pub(super) fn excluded(&self, seen: &[(Claim, State)]) -> Share {
+    pub(super) fn excluded(&self, seen: &[(StampClaim, ClaimState)]) -> ExcludedShare {
         let few = 2 * self.tail.bytes() > self.stamper.context.card_bytes();
-        let counts = |claim: &Claim| few || self.markers.iter().any(|m| m.extent == claim.extent);
-        let looked: Vec<State> = seen.iter().filter(|(c, _)| counts(c)).map(|(_, s)| *s).collect();
+        let counts = |claim: &StampClaim| few || self.markers.iter().any(|m| m.extent == claim.extent);
+        let looked: Vec<ClaimState> = seen.iter().filter(|(c, _)| counts(c)).map(|(_, s)| *s).collect();
         let (samples, bad) = (looked.len() as u64, looked.iter().filter(|s| !s.kept()).count() as u64);
-        Share { samples, bad, excluded_above: excluded_above(samples, bad) }
+        ExcludedShare { samples, bad, excluded_above: excluded_above(samples, bad) }
     }
 }
 
 /// Places that are kept above the first lost one.
-fn doubted(seen: &[(Claim, State)]) -> Vec<Extent> {
+fn doubted(seen: &[(StampClaim, ClaimState)]) -> Vec<CardExtent> {
     let first = seen.iter().filter(|(_, s)| !s.kept()).map(|(c, _)| c.extent.offset).min();
-    let above = |c: &Claim| first.is_some_and(|first| c.extent.offset > first);
+    let above = |c: &StampClaim| first.is_some_and(|first| c.extent.offset > first);
     seen.iter().filter(|(c, s)| s.kept() && above(c)).map(|(c, _)| c.extent).collect()
 }

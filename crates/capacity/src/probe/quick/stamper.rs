@@ -3,14 +3,14 @@
 //!
 //! A block that cannot be saved, because it cannot be read, is not overwritten; it counts as lost.
 
-use super::options::Options;
-use cardscope_engine::card::{Answer, Card, Extent, Stop, extents};
-use cardscope_engine::content::Content;
+use super::options::QuickOptions;
+use cardscope_engine::card::{CardExtent, IoDriver, ProbeStop, ReadAnswer, extents};
+use cardscope_engine::content::IoContent;
 use cardscope_engine::event::Listener;
-use cardscope_engine::journal::Journal;
-use cardscope_engine::target::Direction;
+use cardscope_engine::journal::JournalWriter;
+use cardscope_engine::target::IoDirection;
 use cardscope_model::verify::SectorFound;
-use cardscope_probing::context::Context;
+use cardscope_probing::context::ProbeContext;
 use cardscope_probing::sector::{SECTOR, look};
 pub(super) use cardscope_probing::write_scope::UNIT;
 use cardscope_probing::write_scope::WriteScope;
@@ -21,110 +21,112 @@ const MOST_LOSSES: usize = 64;
 
 /// A stamp that should stand on the card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Claim {
-    pub(super) extent: Extent,
+pub(super) struct StampClaim {
+    pub(super) extent: CardExtent,
     pub(super) generation: u32,
     /// False where it was not written: the block could not be saved, or the write failed twice.
     pub(super) written: bool,
 }
 
-impl Claim {
+impl StampClaim {
     /// The same range block by block.
-    pub(super) fn blocks(self) -> impl Iterator<Item = Claim> {
+    pub(super) fn blocks(self) -> impl Iterator<Item = StampClaim> {
         self.cut(UNIT)
     }
 
     /// The same range in extents of `size` bytes.
-    pub(super) fn cut(self, size: u32) -> impl Iterator<Item = Claim> {
-        extents(self.extent.offset, self.extent.end(), size).map(move |extent| Claim { extent, ..self })
+    pub(super) fn cut(self, size: u32) -> impl Iterator<Item = StampClaim> {
+        extents(self.extent.offset, self.extent.end(), size).map(move |extent| StampClaim { extent, ..self })
     }
 }
 
 /// Claims that were looked at, each with what became of it.
-pub(super) type Seen = Vec<(Claim, State)>;
+pub(super) type CheckedClaims = Vec<(StampClaim, ClaimState)>;
 
 /// What became of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum ClaimState {
     /// It stands there.
     Kept,
     /// It does not: what stands in the first wrong sector, and where that is.
     Lost { found: SectorFound, at: u64 },
 }
 
-impl State {
+impl ClaimState {
     pub(super) fn kept(self) -> bool {
-        self == State::Kept
+        self == ClaimState::Kept
     }
 
     /// Nothing was answered.
     fn failed(&self) -> bool {
-        matches!(self, State::Lost { found: SectorFound::Error, .. })
+        matches!(self, ClaimState::Lost { found: SectorFound::Error, .. })
     }
 }
 
 /// The card, and all that is known of what was done to it.
 pub(super) struct Stamper<'g, 't> {
-    pub(super) context: Context<'g, 't>,
+    pub(super) context: ProbeContext<'g, 't>,
     /// Writes that failed twice.
     pub(super) failed_writes: u64,
     /// What was lost in two looks, the first of it; the test's own writes lose nothing.
-    pub(super) losses: Seen,
+    pub(super) losses: CheckedClaims,
     /// All that was stamped, oldest first, each with its generation.
-    stamped: Vec<(Extent, u32)>,
+    stamped: Vec<(CardExtent, u32)>,
     /// Blocks that answered, and at the second look something else.
     pub(super) wavered: u64,
 }
 
 impl<'g, 't> Stamper<'g, 't> {
     pub(super) fn new(
-        card: &'g mut Card<'t>,
-        journal: Option<&'g mut dyn Journal>,
+        card: &'g mut IoDriver<'t>,
+        journal: Option<&'g mut dyn JournalWriter>,
         events: &'g mut dyn Listener,
-        options: &Options,
+        options: &QuickOptions,
     ) -> Self {
-        let context = Context::new(card, WriteScope::new(journal), &options.limits, events);
+        let context = ProbeContext::new(card, WriteScope::new(journal), &options.limits, events);
         Stamper { context, failed_writes: 0, losses: Vec::new(), stamped: Vec::new(), wavered: 0 }
     }
 
     /// Whether `bytes` more may be written in the limits that the user set.
     pub(super) fn may_write(&mut self, bytes: u64) -> bool {
         let ios = bytes.div_ceil(u64::from(self.context.block()));
-        let takes = self.context.costs().of(Direction::Write, ios, bytes);
+        let takes = self.context.costs().of(IoDirection::Write, ios, bytes);
         self.context.may_write(bytes) && self.has_time(&[], takes)
     }
 
     /// Whether these extents may be saved and written, so that all is put back in time, too, and something that takes so
     /// many seconds can be done besides.
-    pub(super) fn may_stamp(&mut self, wanted: &[Extent], besides: f64) -> bool {
+    pub(super) fn may_stamp(&mut self, wanted: &[CardExtent], besides: f64) -> bool {
         self.context.may_write(wanted.iter().map(|p| u64::from(p.len)).sum())
             && self.has_time(wanted, besides)
     }
 
-    fn has_time(&mut self, wanted: &[Extent], besides: f64) -> bool {
+    fn has_time(&mut self, wanted: &[CardExtent], besides: f64) -> bool {
         self.context.left_with(wanted) > besides
     }
 
     /// The block at this address.
-    pub(super) fn unit(&self, address: u64) -> Extent {
+    pub(super) fn unit(&self, address: u64) -> CardExtent {
         let all = self.context.card_bytes();
         block_at(down(address.min(all - 1)), all)
     }
 
     /// Saves and stamps extents, in order; ends with [`Stop::Limit`] where that would go beyond the limits. What could not be
     /// written is said in the claims. An extent of which a part could not be saved is cut into blocks.
-    pub(super) fn stamp(&mut self, wanted: &[Extent]) -> Result<Vec<Claim>, Stop> {
+    pub(super) fn stamp(&mut self, wanted: &[CardExtent]) -> Result<Vec<StampClaim>, ProbeStop> {
         if !self.may_stamp(wanted, 0.0) {
-            return Err(Stop::Limit);
+            return Err(ProbeStop::Limit);
         }
         self.context.save(wanted)?;
-        let unit = |extent: &Extent| if self.context.failed_on(*extent) { UNIT } else { extent.len };
+        let unit = |extent: &CardExtent| if self.context.failed_on(*extent) { UNIT } else { extent.len };
         let parts = wanted.iter().flat_map(|p| extents(p.offset, p.end(), unit(p)));
-        let parts: Vec<(Extent, bool)> = parts.map(|part| (part, !self.context.failed_on(part))).collect();
-        let writes: Vec<Extent> = parts.iter().filter(|(_, saved)| *saved).map(|(part, _)| *part).collect();
+        let parts: Vec<(CardExtent, bool)> =
+            parts.map(|part| (part, !self.context.failed_on(part))).collect();
+        let writes: Vec<CardExtent> =
+            parts.iter().filter(|(_, saved)| *saved).map(|(part, _)| *part).collect();
         let (generation, failed) = self.context.stamp(writes.clone())?;
         self.stamped.extend(writes.into_iter().map(|extent| (extent, generation)));
-        let claim = |(extent, saved): (Extent, bool)| Claim {
+        let claim = |(extent, saved): (CardExtent, bool)| StampClaim {
             extent,
             generation,
             written: saved && !failed.contains(&extent),
@@ -136,20 +138,20 @@ impl<'g, 't> Stamper<'g, 't> {
 
     /// Looks at claims in random order. What is not kept is looked at again after opening the card anew: only what is
     /// lost both times is lost.
-    pub(super) fn check(&mut self, claims: &[Claim]) -> Result<Seen, Stop> {
+    pub(super) fn check(&mut self, claims: &[StampClaim]) -> Result<CheckedClaims, ProbeStop> {
         let mut states = self.look_at(claims)?;
         let lost: Vec<usize> = (0..claims.len()).filter(|i| !states[*i].kept()).collect();
         if lost.is_empty() {
             return Ok(zip(claims, states));
         }
         self.context.reopen()?;
-        let again: Vec<Claim> = lost.iter().map(|i| claims[*i]).collect();
+        let again: Vec<StampClaim> = lost.iter().map(|i| claims[*i]).collect();
         for (index, state) in lost.into_iter().zip(self.look_at(&again)?) {
             // What failed is weighed with all other failures.
-            let answered = ![state, states[index]].iter().any(State::failed);
+            let answered = ![state, states[index]].iter().any(ClaimState::failed);
             self.wavered += u64::from(answered && state != states[index]);
             // Bits that are wrong in other places each time are the reading's fault: no sector was wrong twice.
-            states[index] = if flips_move(states[index], state) { State::Kept } else { state };
+            states[index] = if flips_move(states[index], state) { ClaimState::Kept } else { state };
             let is_told = states[index].kept() || self.losses.len() == MOST_LOSSES;
             if !is_told && !self.is_overwritten(&claims[index]) {
                 self.losses.push((claims[index], states[index]));
@@ -159,7 +161,7 @@ impl<'g, 't> Stamper<'g, 't> {
     }
 
     /// Looks once more at all that was lost and not written again since.
-    pub(super) fn check_losses(&mut self) -> Result<Seen, Stop> {
+    pub(super) fn check_losses(&mut self) -> Result<CheckedClaims, ProbeStop> {
         let mut claims = lost(&self.losses);
         claims.retain(|claim| !self.is_overwritten(claim));
         // A place is looked at once, however often it was lost.
@@ -169,24 +171,27 @@ impl<'g, 't> Stamper<'g, 't> {
     }
 
     /// Whether a claim's place was stamped again.
-    fn is_overwritten(&self, claim: &Claim) -> bool {
+    fn is_overwritten(&self, claim: &StampClaim) -> bool {
         let later = self.stamped.iter().rev().take_while(|(_, generation)| *generation > claim.generation);
         let mut extents = later.map(|(extent, _)| extent);
         extents.any(|e| e.offset < claim.extent.end() && claim.extent.offset < e.end())
     }
 
     /// Looks at claims by the second address of their places, `away` further on.
-    pub(super) fn check_at(&mut self, claims: &[Claim], away: u64) -> Result<Seen, Stop> {
+    pub(super) fn check_at(&mut self, claims: &[StampClaim], away: u64) -> Result<CheckedClaims, ProbeStop> {
         let (mut states, salt) = (unread(claims), self.context.salt);
         // No loss is believed on one look.
         for _ in 0..2 {
             let open = claims.iter().enumerate().filter(|(index, _)| !states[*index].kept());
             let places: BTreeMap<u64, usize> =
                 open.map(|(index, claim)| (claim.extent.offset + away, index)).collect();
-            let twins: Vec<Extent> =
-                places.iter().map(|(at, index)| Extent { offset: *at, ..claims[*index].extent }).collect();
-            self.context.look(twins, Content::Buffer, |extent, _, answer| {
-                if let (Some(index), Answer::Differs { bytes, .. }) = (places.get(&extent.offset), answer) {
+            let twins: Vec<CardExtent> = places
+                .iter()
+                .map(|(at, index)| CardExtent { offset: *at, ..claims[*index].extent })
+                .collect();
+            self.context.look(twins, IoContent::Buffer, |extent, _, answer| {
+                if let (Some(index), ReadAnswer::Differs { bytes, .. }) = (places.get(&extent.offset), answer)
+                {
                     states[*index] = shown(claims[*index], bytes, salt);
                 }
                 Ok(())
@@ -195,7 +200,7 @@ impl<'g, 't> Stamper<'g, 't> {
         Ok(zip(claims, states))
     }
 
-    fn look_at(&mut self, claims: &[Claim]) -> Result<Vec<State>, Stop> {
+    fn look_at(&mut self, claims: &[StampClaim]) -> Result<Vec<ClaimState>, ProbeStop> {
         self.context.end_in_time();
         let (mut states, salt) = (unread(claims), self.context.salt);
         let mut generations: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
@@ -206,7 +211,7 @@ impl<'g, 't> Stamper<'g, 't> {
             self.context.random.shuffle(&mut order);
             let places: BTreeMap<u64, usize> =
                 order.iter().map(|index| (claims[*index].extent.offset, *index)).collect();
-            let content = Content::Stamp { salt, generation };
+            let content = IoContent::Stamp { salt, generation };
             let reads = order.iter().map(|index| claims[*index].extent);
             self.context.look(reads, content, |extent, _, answer| {
                 if let Some(index) = places.get(&extent.offset) {
@@ -220,27 +225,27 @@ impl<'g, 't> Stamper<'g, 't> {
 }
 
 /// What is said of claims that nobody could read.
-fn unread(claims: &[Claim]) -> Vec<State> {
-    claims.iter().map(|c| State::Lost { found: SectorFound::Error, at: c.extent.offset }).collect()
+fn unread(claims: &[StampClaim]) -> Vec<ClaimState> {
+    claims.iter().map(|c| ClaimState::Lost { found: SectorFound::Error, at: c.extent.offset }).collect()
 }
 
-fn zip(claims: &[Claim], states: Vec<State>) -> Seen {
+fn zip(claims: &[StampClaim], states: Vec<ClaimState>) -> CheckedClaims {
     claims.iter().copied().zip(states).collect()
 }
 
 /// Claims that are lost.
-pub(super) fn lost(seen: &[(Claim, State)]) -> Vec<Claim> {
+pub(super) fn lost(seen: &[(StampClaim, ClaimState)]) -> Vec<StampClaim> {
     seen.iter().filter(|(_, state)| !state.kept()).map(|(claim, _)| *claim).collect()
 }
 
 /// Whether any is lost.
-pub(super) fn any_lost(seen: &[(Claim, State)]) -> bool {
+pub(super) fn any_lost(seen: &[(StampClaim, ClaimState)]) -> bool {
     seen.iter().any(|(_, state)| !state.kept())
 }
 
 /// The block from `offset` on, or what is left of it before `end`.
-pub(super) fn block_at(offset: u64, end: u64) -> Extent {
-    Extent { offset, len: (end - offset).min(u64::from(UNIT)) as u32 }
+pub(super) fn block_at(offset: u64, end: u64) -> CardExtent {
+    CardExtent { offset, len: (end - offset).min(u64::from(UNIT)) as u32 }
 }
 
 /// Down to a whole block.
@@ -249,35 +254,35 @@ pub(super) fn down(address: u64) -> u64 {
 }
 
 /// Two looks at one extent that found flips, in different sectors.
-fn flips_move(first: State, second: State) -> bool {
+fn flips_move(first: ClaimState, second: ClaimState) -> bool {
     match (first, second) {
         (
-            State::Lost { found: SectorFound::Flipped { .. }, at: one },
-            State::Lost { found: SectorFound::Flipped { .. }, at: other },
+            ClaimState::Lost { found: SectorFound::Flipped { .. }, at: one },
+            ClaimState::Lost { found: SectorFound::Flipped { .. }, at: other },
         ) => one != other,
         _ => false,
     }
 }
 
-fn state(extent: Extent, answer: Answer<'_>, salt: u64, generation: u32) -> State {
+fn state(extent: CardExtent, answer: ReadAnswer<'_>, salt: u64, generation: u32) -> ClaimState {
     match answer {
-        Answer::Same => State::Kept,
-        Answer::Failed(_) => State::Lost { found: SectorFound::Error, at: extent.offset },
-        Answer::Differs { bytes, first } => {
+        ReadAnswer::Same => ClaimState::Kept,
+        ReadAnswer::Failed(_) => ClaimState::Lost { found: SectorFound::Error, at: extent.offset },
+        ReadAnswer::Differs { bytes, first } => {
             let from = first / SECTOR * SECTOR;
             let at = extent.offset + from as u64;
             let sector = &bytes[from..(from + SECTOR).min(bytes.len())];
-            State::Lost { found: look(sector, at, salt, generation), at }
+            ClaimState::Lost { found: look(sector, at, salt, generation), at }
         }
     }
 }
 
 /// What becomes of a claim whose place was read by another address.
-fn shown(claim: Claim, bytes: &[u8], salt: u64) -> State {
+fn shown(claim: StampClaim, bytes: &[u8], salt: u64) -> ClaimState {
     let sectors = bytes.chunks(SECTOR).zip((claim.extent.offset..).step_by(SECTOR));
     let found = |(sector, at): (&[u8], u64)| (look(sector, at, salt, claim.generation), at);
     match sectors.map(found).find(|(found, _)| *found != SectorFound::Expected) {
-        Some((found, at)) => State::Lost { found, at },
-        None => State::Kept,
+        Some((found, at)) => ClaimState::Lost { found, at },
+        None => ClaimState::Kept,
     }
 }

@@ -4,8 +4,8 @@
 //! The first blocks written are looked at after each growth, each block once only: a cache that keeps what is read
 //! would hold a block for ever that is asked for again and again.
 
-use super::stamper::{Claim, Seen, Stamper, block_at, down};
-use cardscope_engine::card::{Extent, Stop, extents};
+use super::stamper::{CheckedClaims, StampClaim, Stamper, block_at, down};
+use cardscope_engine::card::{CardExtent, ProbeStop, extents};
 use cardscope_probing::write_scope::UNIT;
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ pub(super) fn steps(most: u64) -> Vec<u64> {
 
 /// A range written in one go.
 #[derive(Debug, Clone, Copy)]
-struct Part {
+struct TailPart {
     start: u64,
     end: u64,
     generation: u32,
@@ -32,21 +32,21 @@ struct Part {
 
 /// The run.
 #[derive(Debug)]
-pub(super) struct Tail {
+pub(super) struct GrowingRun {
     /// Where it ends: at the end of the card, or of the part of it that is looked at.
     end: u64,
-    parts: Vec<Part>,
+    parts: Vec<TailPart>,
     /// Blocks of the oldest parts that nobody has read, the next one last.
-    unread: Vec<Claim>,
+    unread: Vec<StampClaim>,
 }
 
 /// So many of the oldest blocks are looked at each time.
 pub(super) const LOOKS: usize = 8;
 
-impl Tail {
+impl GrowingRun {
     /// One that has not begun to grow.
     pub(super) fn before(end: u64) -> Self {
-        Tail { end, parts: Vec::new(), unread: Vec::new() }
+        GrowingRun { end, parts: Vec::new(), unread: Vec::new() }
     }
 
     pub(super) fn bytes(&self) -> u64 {
@@ -59,7 +59,7 @@ impl Tail {
     }
 
     /// What is written to make it `bytes` long.
-    pub(super) fn next(&self, stamper: &Stamper<'_, '_>, bytes: u64) -> Vec<Extent> {
+    pub(super) fn next(&self, stamper: &Stamper<'_, '_>, bytes: u64) -> Vec<CardExtent> {
         let (start, end) = self.missing(bytes);
         extents(start.min(end), end, stamper.context.block()).collect()
     }
@@ -70,17 +70,17 @@ impl Tail {
     }
 
     /// Makes it `bytes` long.
-    pub(super) fn grow(&mut self, stamper: &mut Stamper<'_, '_>, bytes: u64) -> Result<(), Stop> {
+    pub(super) fn grow(&mut self, stamper: &mut Stamper<'_, '_>, bytes: u64) -> Result<(), ProbeStop> {
         let (start, end) = self.missing(bytes);
         if start >= end {
             return Ok(());
         }
         let claims = write_run(stamper, start, end)?;
         let Some(first) = claims.first() else { return Ok(()) };
-        let part = Part { start, end, generation: first.generation };
+        let part = TailPart { start, end, generation: first.generation };
         self.parts.push(part);
         if end - start <= 1 << 20 {
-            let mut blocks: Vec<Claim> = claims.iter().flat_map(|c| c.blocks()).collect();
+            let mut blocks: Vec<StampClaim> = claims.iter().flat_map(|c| c.blocks()).collect();
             stamper.context.random.shuffle(&mut blocks);
             self.unread.splice(0..0, blocks);
         }
@@ -88,24 +88,24 @@ impl Tail {
     }
 
     /// The same ranges in the same order: written again, they push everything else out of a cache.
-    pub(super) fn flood(&self) -> Flood {
-        Flood { parts: self.parts.iter().map(|p| (p.start, p.end)).collect() }
+    pub(super) fn flood(&self) -> CacheFlood {
+        CacheFlood { parts: self.parts.iter().map(|p| (p.start, p.end)).collect() }
     }
 
     /// Looks at some of the oldest blocks that were not looked at before; also at some of the newest.
-    pub(super) fn look(&mut self, stamper: &mut Stamper<'_, '_>) -> Result<Look, Stop> {
+    pub(super) fn look(&mut self, stamper: &mut Stamper<'_, '_>) -> Result<TailReading, ProbeStop> {
         let from = self.unread.len().saturating_sub(LOOKS);
         let old = stamper.check(&self.unread.split_off(from))?;
         let newest = self.parts.last().map_or(Vec::new(), |part| some_of(stamper, *part, LOOKS as u64 / 2));
-        Ok(Look { old, new: stamper.check(&newest)? })
+        Ok(TailReading { old, new: stamper.check(&newest)? })
     }
 
     /// Claims over the whole run, in extents of `block` bytes.
-    pub(super) fn claims(&self, block: u32) -> Vec<Claim> {
-        let claim = |part: &Part| {
+    pub(super) fn claims(&self, block: u32) -> Vec<StampClaim> {
+        let claim = |part: &TailPart| {
             let generation = part.generation;
             extents(part.start, part.end, block)
-                .map(|extent| Claim { extent, generation, written: true })
+                .map(|extent| StampClaim { extent, generation, written: true })
                 .collect::<Vec<_>>()
         };
         self.parts.iter().rev().flat_map(claim).collect()
@@ -117,18 +117,18 @@ impl Tail {
 /// The order is the one in which it was written first: a cache that throws out what came first then holds none of it
 /// when its turn comes, and takes in all of it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Flood {
+pub(super) struct CacheFlood {
     parts: Vec<(u64, u64)>,
 }
 
-impl Flood {
+impl CacheFlood {
     /// A flood over these extents.
-    pub(super) fn of(extents: &[Extent]) -> Flood {
-        Flood { parts: extents.iter().map(|p| (p.offset, p.end())).collect() }
+    pub(super) fn of(extents: &[CardExtent]) -> CacheFlood {
+        CacheFlood { parts: extents.iter().map(|p| (p.offset, p.end())).collect() }
     }
 
     /// This one, then another.
-    pub(super) fn and(mut self, other: &Flood) -> Flood {
+    pub(super) fn and(mut self, other: &CacheFlood) -> CacheFlood {
         self.parts.extend_from_slice(&other.parts);
         self
     }
@@ -143,16 +143,16 @@ impl Flood {
     }
 
     /// Writes it.
-    pub(super) fn pour(&self, stamper: &mut Stamper<'_, '_>) -> Result<(), Stop> {
+    pub(super) fn pour(&self, stamper: &mut Stamper<'_, '_>) -> Result<(), ProbeStop> {
         self.parts.iter().try_for_each(|(start, end)| write_run(stamper, *start, *end).map(drop))
     }
 }
 
 /// What a look at the run showed.
 #[derive(Debug)]
-pub(super) struct Look {
-    pub(super) old: Seen,
-    pub(super) new: Seen,
+pub(super) struct TailReading {
+    pub(super) old: CheckedClaims,
+    pub(super) new: CheckedClaims,
 }
 
 /// Where a run of `bytes` that could begin at `address` begins: on a whole allocation unit of most cards, so that none
@@ -165,16 +165,20 @@ fn beginning(address: u64, bytes: u64) -> u64 {
 const UNIT_OF_CARDS: u64 = 4 << 20;
 
 /// Writes a range in order, as one stream.
-pub(super) fn write_run(stamper: &mut Stamper<'_, '_>, start: u64, end: u64) -> Result<Vec<Claim>, Stop> {
+pub(super) fn write_run(
+    stamper: &mut Stamper<'_, '_>,
+    start: u64,
+    end: u64,
+) -> Result<Vec<StampClaim>, ProbeStop> {
     let block = stamper.context.block();
-    let run: Vec<Extent> = extents(start, end, block).collect();
+    let run: Vec<CardExtent> = extents(start, end, block).collect();
     stamper.stamp(&run)
 }
 
-fn some_of(stamper: &mut Stamper<'_, '_>, part: Part, count: u64) -> Vec<Claim> {
+fn some_of(stamper: &mut Stamper<'_, '_>, part: TailPart, count: u64) -> Vec<StampClaim> {
     let blocks = (part.end - part.start).div_ceil(u64::from(UNIT));
     let picks: BTreeSet<u64> = (0..count).map(|_| stamper.context.random.below(blocks)).collect();
-    let claim = |block: u64| Claim {
+    let claim = |block: u64| StampClaim {
         extent: block_at(part.start + block * u64::from(UNIT), part.end),
         generation: part.generation,
         written: true,

@@ -1,13 +1,13 @@
 //! The folder that is tested, looked at before anything is written: is it one, on which file system, what is free, and
 //! how much of that may be filled.
 
-use crate::probe::files::{Named, file_name, number};
-use cardscope_device::filesystem::{self, FileSystem, Room, refuse_kernel_file};
-use cardscope_device::held::Held;
-use cardscope_engine::cause::Cause;
+use crate::probe::files::{NumberedFile, file_name, number};
+use cardscope_device::filesystem::{self, DiskSpace, FileSystem, refuse_kernel_file};
+use cardscope_device::held::ClaimedTarget;
+use cardscope_engine::cause::ErrorCause;
 use cardscope_files::{self as files, FileError, is_plain};
 use cardscope_model::caveat::Caveat;
-use cardscope_model::units::Size;
+use cardscope_model::units::DecimalSize;
 use cardscope_session::error::{Failure, Result};
 use cardscope_simulator::target_spec;
 use std::path::{Path, PathBuf};
@@ -20,27 +20,27 @@ const MEMORY_SHARE: u64 = 2;
 
 /// A folder on a mounted card.
 #[derive(Debug)]
-pub(super) struct Folder {
+pub(super) struct MountedFolder {
     /// As the user named it; for messages only.
     pub(super) path: PathBuf,
     /// The directory itself.
-    pub(super) held: files::Folder,
+    pub(super) held: files::ResolvedFolder,
     pub(super) system: FileSystem,
-    pub(super) room: Room,
+    pub(super) room: DiskSpace,
     /// The files of the pattern that are there.
-    pub(super) there: Vec<Named>,
+    pub(super) there: Vec<NumberedFile>,
     /// Names that only look like it.
     pub(super) alike: Vec<String>,
 }
 
-impl Folder {
+impl MountedFolder {
     /// Looks at it; `there` is the directory itself, where the caller has it open.
     ///
     /// # Errors
     /// A refusal: it is no folder, or it cannot be looked at.
-    pub(super) fn open(target: &str, there: Option<&Held>) -> Result<Self> {
+    pub(super) fn open(target: &str, there: Option<&ClaimedTarget>) -> Result<Self> {
         let path = Path::new(target);
-        let cannot = |what: &str, e: Cause| Failure::refused_for(format!("{target}: {what} ({e})"), e);
+        let cannot = |what: &str, e: ErrorCause| Failure::refused_for(format!("{target}: {what} ({e})"), e);
         if there.is_none() && (target_spec::is_simulated(target) || !path.is_dir()) {
             return Err(Failure::refused(format!(
                 "{target} is not a directory: --files needs one on the mounted card, e.g. /media/card; to \
@@ -49,8 +49,10 @@ impl Folder {
         }
         let unreadable = "the directory cannot be read; check its permissions";
         let held = match there {
-            None => files::Folder::open(path),
-            Some(there) => there.descriptor().map(|fd| files::Folder::over(fd, path)).map_err(Into::into),
+            None => files::ResolvedFolder::open(path),
+            Some(there) => {
+                there.descriptor().map(|fd| files::ResolvedFolder::over(fd, path)).map_err(Into::into)
+            }
         };
         let held = held.map_err(|e| cannot(unreadable, e.into()))?;
         refuse_kernel_file(&held, path).map_err(Failure::refused)?;
@@ -59,7 +61,7 @@ impl Folder {
             filesystem::of_path(&inside).map_err(|e| cannot("the file system cannot be read", e.into()))?;
         let room = filesystem::room(&inside).map_err(|e| cannot("the free space is unknown", e.into()))?;
         let (there, alike) = find(&held).map_err(|e| cannot(unreadable, e.into()))?;
-        Ok(Folder { path: path.to_owned(), held, system, room, there, alike })
+        Ok(MountedFolder { path: path.to_owned(), held, system, room, there, alike })
     }
 
     /// Where a file of the pattern lies, for messages.
@@ -84,10 +86,9 @@ impl Folder {
                 self.path.display()
             )
         });
-        let reserve = self
-            .room
-            .holds_system
-            .then(|| format!("the running system is on this {name}: {} stay free", Size(SYSTEM_RESERVE)));
+        let reserve = self.room.holds_system.then(|| {
+            format!("the running system is on this {name}: {} stay free", DecimalSize(SYSTEM_RESERVE))
+        });
         let folds = ["copy-on-write", "compress", "encrypt"]
             .iter()
             .any(|word| self.system.effect.as_deref().is_some_and(|effect| effect.contains(word)));
@@ -157,13 +158,13 @@ fn memory_left() -> Option<u64> {
 }
 
 /// The files of the pattern in a folder, by number; and the names that only look like it.
-fn find(folder: &files::Folder) -> Result<(Vec<Named>, Vec<String>), FileError> {
+fn find(folder: &files::ResolvedFolder) -> Result<(Vec<NumberedFile>, Vec<String>), FileError> {
     let (mut found, mut alike) = (Vec::new(), Vec::new());
     for name in folder.names()? {
         let seen = folder.look(&name).ok().flatten();
         let name = name.to_string_lossy().into_owned();
         match number(&name) {
-            Some(number) => found.push(Named {
+            Some(number) => found.push(NumberedFile {
                 number,
                 bytes: seen.map_or(0, |seen| u64::try_from(seen.st_size).unwrap_or_default()),
                 is_plain: seen.is_none_or(|seen| is_plain(&seen)),

@@ -7,25 +7,25 @@ mod own;
 #[cfg(test)]
 mod race_tests;
 
-use super::Request;
+use super::VerifyRequest;
 use crate::probe::files;
 use crate::probe::files::FilesError;
-use cardscope_device::held::Held;
-use cardscope_engine::interrupt::Interrupt;
+use cardscope_device::held::ClaimedTarget;
+use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_model::caveat;
-use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::progress::StagePlan;
-use cardscope_model::units::Size;
+use cardscope_model::units::DecimalSize;
 use cardscope_model::verify::{FilesReport, VerifyReport};
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::frame::Session;
-use cardscope_session::opened::Opened;
+use cardscope_session::frame::VerbSession;
+use cardscope_session::opened::OpenTarget;
 use cardscope_session::opening;
-use cardscope_session::recorder::Recorder;
-use folder::{Folder, listed};
-use own::OwnFiles;
+use cardscope_session::recorder::SessionRecorder;
+use folder::{MountedFolder, listed};
+use own::CreatedFiles;
 
-type Pass<'a> = files::Pass<'a, OwnFiles>;
+type Pass<'a> = files::FilesPass<'a, CreatedFiles>;
 
 impl From<FilesError> for Failure {
     fn from(error: FilesError) -> Self {
@@ -38,23 +38,31 @@ impl From<FilesError> for Failure {
 }
 
 /// Opens the directory; `there` is the directory itself, where a verb that does more with it has it open.
-pub fn open(request: &Request, there: Option<&Held>, interrupt: &Interrupt) -> Result<Opened> {
-    let folder = Folder::open(&request.common.target, there)?;
+pub fn open(
+    request: &VerifyRequest,
+    there: Option<&ClaimedTarget>,
+    interrupt: &InterruptFlag,
+) -> Result<OpenTarget> {
+    let folder = MountedFolder::open(&request.common.target, there)?;
     let directory = folder.held.readable().map_err(Failure::refused)?;
     let mut opened = opening::mounted(directory, &folder.path, interrupt)?;
     opened.limit_writes(request.limits.max_write());
     Ok(opened)
 }
 
-pub(super) fn run(request: &Request, session: &mut Session<'_>, report: &mut VerifyReport) -> Result<()> {
-    let folder = Folder::open(&request.common.target, session.opened.held.as_deref())?;
+pub(super) fn run(
+    request: &VerifyRequest,
+    session: &mut VerbSession<'_>,
+    report: &mut VerifyReport,
+) -> Result<()> {
+    let folder = MountedFolder::open(&request.common.target, session.opened.held.as_deref())?;
     let total = check(request, &folder, session.opened)?;
     // The files are the same on every card.
     report.header.seed = 0;
     report.header.caveats.extend(folder.caveats());
     session.begin_row(report)?;
     let Some(mut recorder) = session.recorder.take() else { return Ok(()) };
-    let own = OwnFiles::new(folder, session.opened.files.clone().unwrap_or_default());
+    let own = CreatedFiles::new(folder, session.opened.files.clone().unwrap_or_default());
     let mut pass = Pass::new(own, session.interrupt, session.events, request.limits.budget);
     let limit = session.opened.limit.words().map(|words| format!("; {words}")).unwrap_or_default();
     let ended = carry_out(request, &mut pass, (total, &limit), &mut recorder, report);
@@ -66,7 +74,7 @@ pub(super) fn run(request: &Request, session: &mut Session<'_>, report: &mut Ver
 }
 
 /// Bytes to write; what speaks against it is told before anything is done.
-fn check(request: &Request, folder: &Folder, opened: &Opened) -> Result<u64> {
+fn check(request: &VerifyRequest, folder: &MountedFolder, opened: &OpenTarget) -> Result<u64> {
     if !request.read_only {
         return folder.budget(opened.limit.left());
     }
@@ -80,10 +88,10 @@ fn check(request: &Request, folder: &Folder, opened: &Opened) -> Result<u64> {
 }
 
 fn carry_out(
-    request: &Request,
+    request: &VerifyRequest,
     pass: &mut Pass<'_>,
     (total, limit): (u64, &str),
-    recorder: &mut Recorder,
+    recorder: &mut SessionRecorder,
     report: &mut VerifyReport,
 ) -> Result<()> {
     let writing = (!request.read_only).then_some((files::WRITING, 1.0));
@@ -92,7 +100,7 @@ fn carry_out(
         true => String::new(),
         false => format!(
             "writes {} to {} in files of 1 GiB and reads them back; other files stay{limit}",
-            Size(total),
+            DecimalSize(total),
             request.common.target
         ),
     };
@@ -116,7 +124,7 @@ fn carry_out(
 }
 
 /// Removes this run's files, unless they are to stay; a finding names those that would not go.
-fn tidy(request: &Request, pass: &mut Pass<'_>) -> Option<Finding> {
+fn tidy(request: &VerifyRequest, pass: &mut Pass<'_>) -> Option<Finding> {
     if request.keep_files || request.read_only {
         return None;
     }
@@ -124,7 +132,7 @@ fn tidy(request: &Request, pass: &mut Pass<'_>) -> Option<Finding> {
     let finding = || {
         Finding::new(
             "files-left",
-            Weight::Note,
+            FindingWeight::Note,
             1.0,
             format!("The test could not remove its files: {}.", listed(&stayed)),
         )
@@ -159,12 +167,12 @@ mod tests {
     #[test]
     fn the_directory_is_known_by_its_own_name_whatever_is_opened_meanwhile() {
         let folder = tempfile::tempdir().unwrap();
-        let common = cardscope_session::frame::Common {
+        let common = cardscope_session::frame::CommonOptions {
             target: folder.path().to_str().unwrap().to_owned(),
-            ..cardscope_session::frame::Common::default()
+            ..cardscope_session::frame::CommonOptions::default()
         };
-        let request = Request { common, ..Request::default() };
-        let opened = open(&request, None, &Interrupt::default()).unwrap();
+        let request = VerifyRequest { common, ..VerifyRequest::default() };
+        let opened = open(&request, None, &InterruptFlag::default()).unwrap();
         let others: Vec<_> = (0..64).map(|_| tempfile::tempfile().unwrap()).collect();
         opened.held.unwrap().agreed().unwrap();
         drop(others);

@@ -1,13 +1,13 @@
 //! The files that this run made. They are removed at its end, and no others: a file is removed only while it is the
 //! very file that was made.
 
-use super::folder::Folder;
+use super::folder::MountedFolder;
 use crate::probe::files::{TestFolder, file_name, holds_pattern};
 use cardscope_device::filesystem;
-use cardscope_engine::cause::Cause;
+use cardscope_engine::cause::ErrorCause;
 use cardscope_engine::real::{RealOptions, RealTarget};
 use cardscope_engine::target::Target;
-use cardscope_files::{Identity, Use, is_plain};
+use cardscope_files::{FileIdentity, FileUse, is_plain};
 use cardscope_probing::sector::SECTOR;
 use rustix::fs::{Stat, fstat};
 use std::ffi::OsStr;
@@ -20,38 +20,38 @@ use std::os::unix::fs::FileExt;
 const WITHOUT_INODES: [&str; 2] = ["vfat", "exfat"];
 
 /// The folder, and what this run made in it.
-pub(super) struct OwnFiles {
-    pub(super) folder: Folder,
+pub(super) struct CreatedFiles {
+    pub(super) folder: MountedFolder,
     options: RealOptions,
-    files: Vec<Own>,
+    files: Vec<CreatedFile>,
     /// The file that was made last.
     last: Option<(u64, File)>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Own {
+struct CreatedFile {
     number: u64,
-    is: Identity,
+    is: FileIdentity,
     bytes: u64,
 }
 
-impl OwnFiles {
+impl CreatedFiles {
     /// Nothing is made yet; files are opened with these options.
-    pub(super) fn new(folder: Folder, options: RealOptions) -> Self {
-        OwnFiles { folder, options, files: Vec::new(), last: None }
+    pub(super) fn new(folder: MountedFolder, options: RealOptions) -> Self {
+        CreatedFiles { folder, options, files: Vec::new(), last: None }
     }
 
     /// Notes a file that was just made, or how long it is by now.
     fn made(&mut self, number: u64, file: &File) -> io::Result<()> {
         let found = fstat(file)?;
         self.files.retain(|own| own.number != number);
-        self.files.push(Own { number, is: Identity::from(&found), bytes: bytes(&found) });
+        self.files.push(CreatedFile { number, is: FileIdentity::from(&found), bytes: bytes(&found) });
         Ok(())
     }
 
     /// Opens a file for reading: one that this run made only while it is that very file.
     fn file(&self, number: u64) -> io::Result<File> {
-        let file = self.folder.held.open_file(OsStr::new(&file_name(number)), Use::Read)?;
+        let file = self.folder.held.open_file(OsStr::new(&file_name(number)), FileUse::Read)?;
         let Some(own) = self.files.iter().find(|own| own.number == number) else { return Ok(file) };
         let found = fstat(&file)?;
         let ours = own.is(&found) || afresh(&self.folder) && own.could_be(&found);
@@ -61,7 +61,7 @@ impl OwnFiles {
     /// Removes all; gives those that stayed, with the reason.
     pub(super) fn remove_all(&mut self) -> Vec<String> {
         let own = std::mem::take(&mut self.files).into_iter();
-        let stayed = |own: Own| {
+        let stayed = |own: CreatedFile| {
             let why = own.remove(&self.folder).err()?;
             Some(format!("{} ({why})", self.folder.file(own.number).display()))
         };
@@ -74,13 +74,13 @@ impl OwnFiles {
     }
 
     /// An error of a file, with its path.
-    fn failed(&self, number: u64, error: Error) -> Cause {
-        Cause::worded(format!("{}: {error}", self.folder.file(number).display()), error)
+    fn failed(&self, number: u64, error: Error) -> ErrorCause {
+        ErrorCause::worded(format!("{}: {error}", self.folder.file(number).display()), error)
     }
 }
 
-impl TestFolder for OwnFiles {
-    fn create(&mut self, number: u64, bytes: u64) -> Result<Option<Box<dyn Target>>, Cause> {
+impl TestFolder for CreatedFiles {
+    fn create(&mut self, number: u64, bytes: u64) -> Result<Option<Box<dyn Target>>, ErrorCause> {
         let name = file_name(number);
         let file = match self.folder.held.create(OsStr::new(&name), 0o644).map_err(Error::from) {
             Err(e) if matches!(e.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => {
@@ -95,27 +95,27 @@ impl TestFolder for OwnFiles {
         Ok(Some(Box::new(RealTarget::new_file(twin.into(), &path, bytes, self.options.clone())?)))
     }
 
-    fn finish(&mut self, bytes: u64) -> Result<(), Cause> {
+    fn finish(&mut self, bytes: u64) -> Result<(), ErrorCause> {
         let Some((number, file)) = self.last.take() else { return Ok(()) };
         let cut = cut_to(&file, bytes);
         let noted = self.made(number, &file);
         cut.and(noted).map_err(|e| self.failed(number, e))
     }
 
-    fn remove(&mut self, number: u64) -> Result<(), Cause> {
+    fn remove(&mut self, number: u64) -> Result<(), ErrorCause> {
         let Some(at) = self.files.iter().position(|own| own.number == number) else { return Ok(()) };
         Ok(self.files.remove(at).remove(&self.folder)?)
     }
 
-    fn open(&self, number: u64) -> Result<Box<dyn Target>, Cause> {
+    fn open(&self, number: u64) -> Result<Box<dyn Target>, ErrorCause> {
         let path = self.folder.file(number);
         let file = self
             .file(number)
-            .map_err(|e| Cause::worded(format!("opening {} for reading: {e}", path.display()), e))?;
+            .map_err(|e| ErrorCause::worded(format!("opening {} for reading: {e}", path.display()), e))?;
         Ok(Box::new(RealTarget::existing_file(file.into(), &path, self.options.clone())?))
     }
 
-    fn read_at(&self, number: u64, offset: u64, into: &mut [u8]) -> Result<(), Cause> {
+    fn read_at(&self, number: u64, offset: u64, into: &mut [u8]) -> Result<(), ErrorCause> {
         Ok(self.file(number)?.read_exact_at(into, offset)?)
     }
 
@@ -138,7 +138,7 @@ fn another() -> io::Error {
 }
 
 /// Whether the file system gives a file another inode number when it is looked up afresh.
-fn afresh(folder: &Folder) -> bool {
+fn afresh(folder: &MountedFolder) -> bool {
     WITHOUT_INODES.contains(&folder.system.name.as_str())
 }
 
@@ -146,26 +146,26 @@ fn bytes(found: &Stat) -> u64 {
     u64::try_from(found.st_size).unwrap_or_default()
 }
 
-impl Own {
+impl CreatedFile {
     fn is(&self, found: &Stat) -> bool {
-        Identity::from(found) == self.is && self.could_be(found)
+        FileIdentity::from(found) == self.is && self.could_be(found)
     }
 
     fn could_be(&self, found: &Stat) -> bool {
         is_plain(found) && found.st_dev == self.is.device && bytes(found) == self.bytes
     }
 
-    fn remove(self, folder: &Folder) -> io::Result<()> {
+    fn remove(self, folder: &MountedFolder) -> io::Result<()> {
         let name = file_name(self.number);
         let name = OsStr::new(&name);
         let Some(found) = folder.held.look(name)? else { return Ok(()) };
         let ours = self.is(&found) || self.is_afresh(folder, &found);
-        if ours && folder.held.remove(name, Identity::from(&found))? { Ok(()) } else { Err(another()) }
+        if ours && folder.held.remove(name, FileIdentity::from(&found))? { Ok(()) } else { Err(another()) }
     }
 
     /// Where inode numbers do not last, the content speaks for the file instead.
-    fn is_afresh(&self, folder: &Folder, found: &Stat) -> bool {
-        let open = || folder.held.open_file(OsStr::new(&file_name(self.number)), Use::Read);
+    fn is_afresh(&self, folder: &MountedFolder, found: &Stat) -> bool {
+        let open = || folder.held.open_file(OsStr::new(&file_name(self.number)), FileUse::Read);
         afresh(folder) && self.could_be(found) && open().is_ok_and(|file| self.holds_the_pattern(&file))
     }
 
@@ -187,12 +187,12 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     /// A folder with a file of the run's own in it.
-    fn ours() -> (tempfile::TempDir, OwnFiles, PathBuf) {
+    fn ours() -> (tempfile::TempDir, CreatedFiles, PathBuf) {
         let dir = tempfile::tempdir().unwrap();
-        let folder = Folder::open(dir.path().to_str().unwrap(), None).unwrap();
+        let folder = MountedFolder::open(dir.path().to_str().unwrap(), None).unwrap();
         let path = dir.path().join("1.h2w");
         std::fs::write(&path, "ours").unwrap();
-        let mut own = OwnFiles::new(folder, RealOptions::default());
+        let mut own = CreatedFiles::new(folder, RealOptions::default());
         own.made(1, &File::open(&path).unwrap()).unwrap();
         (dir, own, path)
     }
@@ -244,7 +244,7 @@ mod tests {
         let holds = |content: &[u8]| {
             std::fs::write(&path, content).unwrap();
             let file = File::open(&path).unwrap();
-            Own { bytes: content.len() as u64, ..own.files[0] }.holds_the_pattern(&file)
+            CreatedFile { bytes: content.len() as u64, ..own.files[0] }.holds_the_pattern(&file)
         };
         assert!(holds(&content) && holds(&[]));
         content[..512].fill(0xff);

@@ -1,13 +1,13 @@
 //! Somebody who owns the directory changes it between any two steps of a run, as an attacker would who waits for root to
 //! test a card there: whatever he does and whenever, no file outside is written, cut, extended or removed.
 
-use super::super::Request;
+use super::super::VerifyRequest;
 use cardscope_engine::event::Listener;
-use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_model::progress::ProgressEvent;
 use cardscope_model::verify::VerifyReport;
-use cardscope_session::consent::Beforehand;
-use cardscope_session::frame::{Common, Limits, Outcome, execute};
+use cardscope_session::consent::GivenBeforehand;
+use cardscope_session::frame::{CommonOptions, SpendLimits, VerbOutcome, execute};
 use cardscope_session::options::{ArchiveAt, WriteLimit};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
@@ -20,12 +20,12 @@ const SECRET: &[u8] = &[0x5a; 6 << 20];
 const WRITTEN: u64 = 4 << 20;
 
 /// A directory that is tested, and beside it what must stay as it is.
-struct Place {
+struct AttackedFolder {
     all: tempfile::TempDir,
     before: Vec<(PathBuf, u64, u64)>,
 }
 
-impl Place {
+impl AttackedFolder {
     fn new() -> Self {
         let all = tempfile::tempdir().unwrap();
         let at = |name: &str| all.path().join(name);
@@ -33,7 +33,7 @@ impl Place {
         fs::create_dir(at("outside")).unwrap();
         fs::write(at("outside/secret"), SECRET).unwrap();
         fs::write(at("outside/1.h2w"), SECRET).unwrap();
-        let mut place = Place { all, before: Vec::new() };
+        let mut place = AttackedFolder { all, before: Vec::new() };
         place.before = place.outside();
         place
     }
@@ -57,7 +57,7 @@ impl Place {
 
 /// What the attacker does.
 #[derive(Debug, Clone, Copy)]
-enum Attack {
+enum SwapAttack {
     Link,
     HardLink,
     Pipe,
@@ -65,36 +65,36 @@ enum Attack {
     Directory,
 }
 
-const ATTACKS: [Attack; 5] =
-    [Attack::Link, Attack::HardLink, Attack::Pipe, Attack::OtherFile, Attack::Directory];
+const ATTACKS: [SwapAttack; 5] =
+    [SwapAttack::Link, SwapAttack::HardLink, SwapAttack::Pipe, SwapAttack::OtherFile, SwapAttack::Directory];
 
-impl Attack {
+impl SwapAttack {
     fn strike(self, all: &Path) {
-        let path = all.join(if matches!(self, Attack::Directory) { "card" } else { "card/1.h2w" });
+        let path = all.join(if matches!(self, SwapAttack::Directory) { "card" } else { "card/1.h2w" });
         let _ = fs::rename(&path, all.join("moved-away"));
         match self {
-            Attack::Link => symlink(all.join("outside/secret"), path).unwrap(),
-            Attack::HardLink => fs::hard_link(all.join("outside/secret"), path).unwrap(),
-            Attack::Pipe => {
+            SwapAttack::Link => symlink(all.join("outside/secret"), path).unwrap(),
+            SwapAttack::HardLink => fs::hard_link(all.join("outside/secret"), path).unwrap(),
+            SwapAttack::Pipe => {
                 let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
                 rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
             }
-            Attack::OtherFile => fs::write(path, vec![1; WRITTEN as usize]).unwrap(),
-            Attack::Directory => symlink(all.join("outside"), path).unwrap(),
+            SwapAttack::OtherFile => fs::write(path, vec![1; WRITTEN as usize]).unwrap(),
+            SwapAttack::Directory => symlink(all.join("outside"), path).unwrap(),
         }
     }
 }
 
 /// Strikes at one event of a run; counts them.
-struct Attacker<'a> {
-    place: &'a Place,
-    attack: Option<(Attack, u32)>,
+struct AttackingListener<'a> {
+    place: &'a AttackedFolder,
+    attack: Option<(SwapAttack, u32)>,
     events: u32,
     /// The event at which the last bytes had moved: the files are still there.
     moved: u32,
 }
 
-impl Listener for Attacker<'_> {
+impl Listener for AttackingListener<'_> {
     fn event(&mut self, event: &ProgressEvent) {
         if matches!(event, ProgressEvent::Bytes(_)) {
             self.moved = self.events;
@@ -109,23 +109,26 @@ impl Listener for Attacker<'_> {
 }
 
 fn run(
-    place: &Place,
+    place: &AttackedFolder,
     read_only: bool,
-    attack: Option<(Attack, u32)>,
-) -> (Attacker<'_>, Option<Outcome<VerifyReport>>) {
-    let request = Request {
-        common: Common {
+    attack: Option<(SwapAttack, u32)>,
+) -> (AttackingListener<'_>, Option<VerbOutcome<VerifyReport>>) {
+    let request = VerifyRequest {
+        common: CommonOptions {
             target: place.at("card").to_str().unwrap().to_owned(),
             archive: ArchiveAt { archive: Some(place.at("archive.sqlite")) },
-            ..Common::default()
+            ..CommonOptions::default()
         },
-        limits: Limits { writing: WriteLimit { max_write: (!read_only).then_some(WRITTEN) }, budget: None },
+        limits: SpendLimits {
+            writing: WriteLimit { max_write: (!read_only).then_some(WRITTEN) },
+            budget: None,
+        },
         files: true,
         read_only,
-        ..Request::default()
+        ..VerifyRequest::default()
     };
-    let mut attacker = Attacker { place, attack, events: 0, moved: 0 };
-    let outcome = execute(&request, &mut Beforehand(None), &Interrupt::default(), &mut attacker);
+    let mut attacker = AttackingListener { place, attack, events: 0, moved: 0 };
+    let outcome = execute(&request, &mut GivenBeforehand(None), &InterruptFlag::default(), &mut attacker);
     (attacker, outcome.ok())
 }
 
@@ -139,12 +142,12 @@ fn steps(events: u32) -> Vec<u32> {
 
 #[test]
 fn whatever_is_swapped_between_two_steps_nothing_outside_is_touched() {
-    let place = Place::new();
-    let (Attacker { events, .. }, outcome) = run(&place, false, None);
+    let place = AttackedFolder::new();
+    let (AttackingListener { events, .. }, outcome) = run(&place, false, None);
     assert!(events > 8 && outcome.as_ref().unwrap().failure.is_none(), "{events} events: {outcome:?}");
     for attack in ATTACKS {
         for at in steps(events) {
-            let place = Place::new();
+            let place = AttackedFolder::new();
             let _ = run(&place, false, Some((attack, at)));
             assert_eq!(place.outside(), place.before, "{attack:?} at event {at}");
         }
@@ -153,10 +156,10 @@ fn whatever_is_swapped_between_two_steps_nothing_outside_is_touched() {
 
 #[test]
 fn what_took_the_place_of_a_file_of_ours_stays_and_is_named() {
-    let place = Place::new();
-    let undisturbed = Place::new();
-    let (Attacker { moved, .. }, _) = run(&undisturbed, false, None);
-    let report = run(&place, false, Some((Attack::OtherFile, moved))).1.unwrap().report;
+    let place = AttackedFolder::new();
+    let undisturbed = AttackedFolder::new();
+    let (AttackingListener { moved, .. }, _) = run(&undisturbed, false, None);
+    let report = run(&place, false, Some((SwapAttack::OtherFile, moved))).1.unwrap().report;
     assert_eq!(fs::metadata(place.at("card/1.h2w")).unwrap().len(), WRITTEN);
     assert_eq!(fs::read(place.at("card/1.h2w")).unwrap(), vec![1; WRITTEN as usize]);
     assert!(report.header.findings.iter().any(|finding| finding.claim == "files-left"), "{report:#?}");
@@ -165,11 +168,11 @@ fn what_took_the_place_of_a_file_of_ours_stays_and_is_named() {
 #[test]
 fn files_that_are_there_are_only_read_and_links_and_pipes_not_even_that() {
     for attack in ATTACKS {
-        let place = Place::new();
+        let place = AttackedFolder::new();
         fs::write(place.at("card/1.h2w"), SECRET).unwrap();
-        let (Attacker { events, .. }, _) = run(&place, true, None);
+        let (AttackingListener { events, .. }, _) = run(&place, true, None);
         for at in steps(events) {
-            let place = Place::new();
+            let place = AttackedFolder::new();
             fs::write(place.at("card/1.h2w"), SECRET).unwrap();
             let _ = run(&place, true, Some((attack, at)));
             assert_eq!(place.outside(), place.before, "{attack:?} at event {at}");

@@ -1,21 +1,21 @@
 //! Simulated cards under the quick probe.
 
-use cardscope_capacity::probe::quick::{Options, Outcome, probe};
-use cardscope_engine::card::{Card, Tally};
+use cardscope_capacity::probe::quick::{QuickOptions, QuickOutcome, probe};
+use cardscope_engine::card::{IoDriver, IoTally};
 use cardscope_engine::event::Silent;
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::target::{Region, Target};
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::target::{Target, TargetRegion};
 use cardscope_model::verify::{ErrorPattern, IoCounts};
-use cardscope_probing::context::Limits;
+use cardscope_probing::context::ProbeLimits;
 use cardscope_probing::io_size::{PROBE_BLOCK, PROBE_DEPTH};
 use cardscope_simulator::SimTarget;
 
 /// What a probe said, what it cost, and what is true.
 #[derive(Debug)]
-pub(crate) struct Probed {
+pub(crate) struct ProbedCard {
     pub(crate) name: String,
-    pub(crate) outcome: Outcome,
-    pub(crate) tally: Tally,
+    pub(crate) outcome: QuickOutcome,
+    pub(crate) tally: IoTally,
     pub(crate) counts: IoCounts,
     pub(crate) seconds: f64,
     pub(crate) verdict: String,
@@ -25,18 +25,18 @@ pub(crate) struct Probed {
 }
 
 /// A probe over all of any card, without limits.
-pub(crate) fn options(thorough: bool, seed: u64) -> Options {
-    let region = Region { start: 0, len: u64::MAX };
-    Options { thorough, limits: Limits { seed, region, max_write: None, budget: None } }
+pub(crate) fn options(thorough: bool, seed: u64) -> QuickOptions {
+    let region = TargetRegion { start: 0, len: u64::MAX };
+    QuickOptions { thorough, limits: ProbeLimits { seed, region, max_write: None, budget: None } }
 }
 
 /// Probes a simulated card in virtual time, with what is on it given up.
-pub(crate) fn erasing(name: &str, options: &Options) -> Probed {
+pub(crate) fn erasing(name: &str, options: &QuickOptions) -> ProbedCard {
     let mut target = SimTarget::named(name).unwrap_or_else(|e| panic!("{name}: {e}"));
     let verdict = serde_json::to_value(target.truth().verdict).unwrap().as_str().unwrap().to_owned();
     let (usable, good) = (target.truth().usable_bytes, target.truth().good_bytes);
     let announced = target.info().bytes;
-    let mut card = Card::new(&mut target, &Interrupt::default(), PROBE_BLOCK, PROBE_DEPTH).unwrap();
+    let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), PROBE_BLOCK, PROBE_DEPTH).unwrap();
     let mut outcome = probe(&mut card, None, options, &mut Silent).unwrap();
     let (tally, counts, seconds) = (card.tally(), card.counts(), card.seconds());
     // As the verb does once everything is restored.
@@ -46,10 +46,10 @@ pub(crate) fn erasing(name: &str, options: &Options) -> Probed {
     if outcome.verdict != before {
         outcome.usable_bytes = None;
     }
-    Probed { name: name.to_owned(), outcome, tally, counts, seconds, verdict, usable, good, announced }
+    ProbedCard { name: name.to_owned(), outcome, tally, counts, seconds, verdict, usable, good, announced }
 }
 
-impl Probed {
+impl ProbedCard {
     /// What is wrong with the answer, in a line; `None` where the verdict is the truth, and the usable bytes are right
     /// to 1 MiB where they can be known.
     pub(crate) fn mistake(&self) -> Option<String> {

@@ -2,14 +2,14 @@
 
 use cardscope_archive as archive;
 use cardscope_archive::tables::WrittenTable;
-use cardscope_archive::{CardShown, Edit, Exported, SessionLine, Taken};
+use cardscope_archive::{CardEdit, CardPage, ExportedFile, SessionLine, TakenFile};
 use cardscope_model::archived::StoredCard;
-use cardscope_model::report::Tone;
-use cardscope_model::units::Size;
+use cardscope_model::report::NewsTone;
+use cardscope_model::units::DecimalSize;
 use cardscope_page::figure::{count, in_a_line, listing};
-use cardscope_page::tree::Fact;
+use cardscope_page::tree::PageFact;
 use cardscope_page::tree::table::Table;
-use cardscope_page::tree::{Block, Page};
+use cardscope_page::tree::{Page, PageBlock};
 use cardscope_verbs::records;
 use serde_json::Value;
 use std::path::Path;
@@ -29,8 +29,8 @@ pub(super) fn sessions(sessions: &[SessionLine]) -> Page {
         sessions.iter().partition(|line| line.session.part_of.is_some());
     let checked = if parts.is_empty() { "" } else { ", the parts of checks not counted" };
     let mut page = Page::plain(format!("{} in the archive{checked}.", count(whole.len() as u64, "session")));
-    page.add("", [Block::Table(measured(&whole))]);
-    page.fold("Parts of checks", [Block::Table(measured(&parts))]);
+    page.add("", [PageBlock::Table(measured(&whole))]);
+    page.fold("Parts of checks", [PageBlock::Table(measured(&parts))]);
     page.step("Show one:", Some("cardscope archive show ID".to_owned()));
     page
 }
@@ -112,7 +112,7 @@ pub(super) fn cards(cards: &[StoredCard]) -> Page {
             ("measured", &measured),
         ],
     );
-    page.add("", [Block::Table(table.left_aligned(["id", "measured"]).least(["units", "measured"]))]);
+    page.add("", [PageBlock::Table(table.left_aligned(["id", "measured"]).least(["units", "measured"]))]);
     page
 }
 
@@ -125,13 +125,13 @@ pub(super) fn builtin(cards: &[StoredCard]) -> Page {
         cards,
         &[("card", &|c| c.title.clone()), ("runs", &|c| c.runs.to_string()), ("report", &report)],
     );
-    page.add("", [Block::Table(table.left_aligned(["report"]))]);
+    page.add("", [PageBlock::Table(table.left_aligned(["report"]))]);
     page.step("Compare two:", Some("cardscope compare CARD CARD".to_owned()));
     page
 }
 
 /// What was changed of a card, and the card as it is now.
-pub(super) fn edited(edit: &Edit, shown: &CardShown) -> Page {
+pub(super) fn edited(edit: &CardEdit, shown: &CardPage) -> Page {
     let mut changed: Vec<&str> = edit.facts.iter().filter_map(|fact| fact.split('=').next()).collect();
     changed.extend(edit.marks.is_some().then_some("marks"));
     changed.extend(edit.event.is_some().then_some("event"));
@@ -144,14 +144,14 @@ pub(super) fn edited(edit: &Edit, shown: &CardShown) -> Page {
 }
 
 /// The card that two became.
-pub(super) fn merged(from: &str, shown: &CardShown) -> Page {
+pub(super) fn merged(from: &str, shown: &CardPage) -> Page {
     Page { answer: in_a_line(&format!("Merged {from} into {}", shown.card.title)).into(), ..card(shown) }
 }
 
-pub(super) fn card(card: &CardShown) -> Page {
+pub(super) fn card(card: &CardPage) -> Page {
     let line = &card.card;
     let mut page = Page::plain(in_a_line(&format!("{}: {}", line.title, amount(line))));
-    let fact = |name: &str, value: String| -> Fact { (name.to_owned(), value) };
+    let fact = |name: &str, value: String| -> PageFact { (name.to_owned(), value) };
     let mut known = vec![fact("id", line.id.clone())];
     let mut facts = line.facts.clone();
     known.extend(
@@ -160,8 +160,8 @@ pub(super) fn card(card: &CardShown) -> Page {
     if !facts.marks.is_empty() {
         known.push(fact("marks", facts.marks.join(" ")));
     }
-    page.add("", [Block::Facts(known)]);
-    let event = |event: &cardscope_model::card::Event| {
+    page.add("", [PageBlock::Facts(known)]);
+    let event = |event: &cardscope_model::card::CardEvent| {
         let price = event.price.as_ref().map_or(String::new(), |p| format!(", {} {}", p.amount, p.currency));
         let note = event.note.as_ref().map_or(String::new(), |n| format!(", {n}"));
         let source = event.source.as_ref().map_or(String::new(), |s| format!(" (source: {s})"));
@@ -169,17 +169,17 @@ pub(super) fn card(card: &CardShown) -> Page {
         let kind = kind.as_ref().and_then(Value::as_str).unwrap_or_default();
         fact(event.date.as_deref().unwrap_or("no date"), format!("{kind}{price}{note}{source}"))
     };
-    page.add("History", [Block::Facts(card.events.iter().map(event).collect())]);
+    page.add("History", [PageBlock::Facts(card.events.iter().map(event).collect())]);
     let files = card
         .attachments
         .iter()
         .map(|file| format!("{} ({}, {})", file.name, file.media_type, file.hash.get(..12).unwrap_or("")));
-    page.add("Attached", [Block::Lines(files.collect())]);
+    page.add("Attached", [PageBlock::Lines(files.collect())]);
     // The card stands above.
     let mut of_one_card = card.session_lines.clone();
     of_one_card.iter_mut().for_each(|line| line.session.title = Some(String::new()));
     let of_one_card: Vec<&SessionLine> = of_one_card.iter().collect();
-    page.add("Sessions", [Block::Table(measured(&of_one_card))]);
+    page.add("Sessions", [PageBlock::Table(measured(&of_one_card))]);
     page
 }
 
@@ -188,23 +188,23 @@ fn amount(card: &StoredCard) -> String {
     if card.runs > 0 { format!("{} in {measured}", count(card.runs, "run")) } else { measured }
 }
 
-pub(super) fn taken(files: &[Taken]) -> Page {
+pub(super) fn taken(files: &[TakenFile]) -> Page {
     let new = files.iter().filter(|f| f.session.is_some()).count();
     let known = files.iter().filter(|f| f.known).count();
     let failed: Vec<String> =
         files.iter().filter_map(|f| Some(format!("{}: {}", f.file, f.error.as_ref()?))).collect();
-    let tone = if failed.is_empty() { Tone::Plain } else { Tone::Bad };
+    let tone = if failed.is_empty() { NewsTone::Plain } else { NewsTone::Bad };
     let answer = format!("Imported {} of {}.", new, count(files.len() as u64, "file"));
     let mut page = Page::new("", tone, answer);
     page.because_all(
-        Tone::Plain,
+        NewsTone::Plain,
         (known > 0).then(|| format!("{}: imported before.", count(known as u64, "file"))),
     );
-    page.add("Not imported", [Block::Lines(failed)]);
+    page.add("Not imported", [PageBlock::Lines(failed)]);
     page
 }
 
-pub(super) fn exported(files: &[Exported], folder: &str) -> Page {
+pub(super) fn exported(files: &[ExportedFile], folder: &str) -> Page {
     match files.len() as u64 {
         0 => nothing("Nothing to export: the archive is empty."),
         sessions => Page::plain(in_a_line(&format!("Wrote {} to {folder}", count(sessions, "session")))),
@@ -224,11 +224,11 @@ pub(super) fn tables(written: &[WrittenTable], folder: &Path) -> Page {
         &[
             ("table", &|t| t.table.clone()),
             ("rows", &|t| t.rows.to_string()),
-            ("size", &|t| Size(t.bytes).in_table()),
+            ("size", &|t| DecimalSize(t.bytes).in_table()),
             ("files", &|t| t.files.to_string()),
         ],
     );
-    page.add("", [Block::Table(table)]);
+    page.add("", [PageBlock::Table(table)]);
     page
 }
 
@@ -236,7 +236,7 @@ pub(super) fn tables(written: &[WrittenTable], folder: &Path) -> Page {
 pub(super) fn record(kind: &str, document: &Value) -> Page {
     records::page(kind, document).unwrap_or_else(|| {
         let mut page = Page::plain(format!("A session of {kind}, as JSON."));
-        page.add("", serde_json::to_string_pretty(document).ok().map(Block::Verbatim));
+        page.add("", serde_json::to_string_pretty(document).ok().map(PageBlock::Verbatim));
         page
     })
 }

@@ -1,12 +1,12 @@
 //! Where the server is, and the token for it: this user's own for a server on this computer, and a given one elsewhere.
 
-use cardscope_server::Token;
+use cardscope_server::AccessToken;
 use cardscope_session::{Failure, Result};
 use rustix::process::geteuid;
 
 /// A server by its address.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Address {
+pub(super) struct ServerAddress {
     /// Without a slash at its end.
     pub(super) url: String,
     /// The token, where one was given.
@@ -17,7 +17,7 @@ pub(super) struct Address {
     pub(super) named: bool,
 }
 
-impl Address {
+impl ServerAddress {
     /// The server of this computer at a port, or the one at an address as a browser takes it: with its token, if it has one.
     ///
     /// # Errors
@@ -25,7 +25,7 @@ impl Address {
     pub(super) fn of(port: u16, url: Option<&str>, token: Option<String>) -> Result<Self> {
         let Some(named) = url else {
             let url = format!("http://127.0.0.1:{port}");
-            return Ok(Address { url, given: token, port: Some(port), named: false });
+            return Ok(ServerAddress { url, given: token, port: Some(port), named: false });
         };
         let (url, fragment) = named.split_once('#').unwrap_or((named, ""));
         let url = url.trim_end_matches('/');
@@ -53,7 +53,7 @@ impl Address {
                 "give the token that `cardscope serve` printed there, in --token or CARDSCOPE_TOKEN",
             ));
         }
-        Ok(Address { url: url.to_owned(), given, port: here.then_some(port), named: true })
+        Ok(ServerAddress { url: url.to_owned(), given, port: here.then_some(port), named: true })
     }
 
     /// The token to send. This user's own goes to nobody but this user's programs and root's: any user can listen on a port.
@@ -73,7 +73,7 @@ impl Address {
             return Err("the server there is another user's; give its token in CARDSCOPE_TOKEN".to_owned());
         }
         // Without one, whoever listens there says what is missing.
-        let token = Token::of_running_server().map_err(|why| why.to_string())?;
+        let token = AccessToken::of_running_server().map_err(|why| why.to_string())?;
         Ok(token.map(|token| token.text().to_owned()).unwrap_or_default())
     }
 }
@@ -93,16 +93,16 @@ fn listeners(table: &str, port: u16) -> Vec<u32> {
 mod tests {
     use super::*;
 
-    fn of(url: &str) -> Result<Address> {
-        Address::of(7373, Some(url), None)
+    fn of(url: &str) -> Result<ServerAddress> {
+        ServerAddress::of(7373, Some(url), None)
     }
 
     #[test]
     fn an_address_is_taken_as_it_was_printed() {
         let address = of("http://127.0.0.1:7400/#token=abc").unwrap();
         assert_eq!((address.url.as_str(), address.token().as_deref()), ("http://127.0.0.1:7400", Ok("abc")));
-        assert_eq!(Address::of(7373, None, None).unwrap().url, "http://127.0.0.1:7373");
-        let elsewhere = Address::of(7373, Some("http://pi.local:7373"), Some("t".into())).unwrap();
+        assert_eq!(ServerAddress::of(7373, None, None).unwrap().url, "http://127.0.0.1:7373");
+        let elsewhere = ServerAddress::of(7373, Some("http://pi.local:7373"), Some("t".into())).unwrap();
         assert_eq!((elsewhere.port, elsewhere.token().as_deref()), (None, Ok("t")));
     }
 

@@ -1,13 +1,13 @@
 //! What the server says, on threads of their own: the stream of its events, taken up again where it broke off, and orders to it.
 //! Where no server answers, the devices of this computer and what the kernel counts of them.
 
-use super::address::Address;
-use cardscope_device::watching::Counters;
+use super::address::ServerAddress;
+use cardscope_device::watching::DeviceCounters;
 use cardscope_host::verb::observe;
 use cardscope_identity::verb as identify;
 use cardscope_identity::verb::ListRequest;
 use cardscope_model::progress::ProgressSample;
-use cardscope_server::api::{Device, Devices, Host, Problem, Task, TaskSample, Tasks};
+use cardscope_server::api::{ApiProblem, Device, DeviceList, HostInfo, TaskList, TaskResource, TaskSample};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::HashMap;
@@ -39,7 +39,7 @@ const TOKEN: &str = "Cardscope-Token";
 
 /// Whether the server answers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) enum Link {
+pub(super) enum ConnectionState {
     /// It was not asked yet.
     #[default]
     Connecting,
@@ -51,15 +51,15 @@ pub(super) enum Link {
 
 /// Something that is new to the screen.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum News {
-    Link(Link),
+pub(super) enum ClientEvent {
+    Link(ConnectionState),
     /// All that the server knows.
     All {
         computer: String,
         devices: Vec<Device>,
-        tasks: Vec<Task>,
+        tasks: Vec<TaskResource>,
     },
-    Task(Box<Task>),
+    Task(Box<TaskResource>),
     Moment(TaskSample),
     Forgotten(String),
     Devices(Vec<Device>),
@@ -74,14 +74,14 @@ pub(super) enum News {
         devices: Vec<Device>,
     },
     /// What the kernel counted of one, without a server.
-    Traffic(Traffic),
+    Traffic(DeviceTraffic),
     /// An answer to an order.
     Said(String),
 }
 
 /// What moved on a device within a second.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Traffic {
+pub(super) struct DeviceTraffic {
     /// The kernel's name of it.
     pub(super) device: String,
     /// Seconds since the watch began.
@@ -94,7 +94,7 @@ pub(super) struct Traffic {
 
 /// What the server is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum ClientRequest {
     /// Stop a test.
     Stop(String),
     /// Tell a test's course so far.
@@ -103,22 +103,22 @@ pub(super) enum Order {
 
 /// A connection to the server.
 #[derive(Debug, Clone)]
-pub(super) struct Client {
+pub(super) struct ApiClient {
     agent: Agent,
-    address: Address,
+    address: ServerAddress,
 }
 
 #[derive(Deserialize)]
-struct Forgotten {
+struct RemovedTask {
     task: String,
 }
 
-impl Client {
-    pub(super) fn new(address: Address) -> Self {
+impl ApiClient {
+    pub(super) fn new(address: ServerAddress) -> Self {
         // What a proxy of the environment is for lies farther away, and a token goes nowhere else.
         let config = Agent::config_builder().proxy(None).max_redirects(0).http_status_as_error(false);
         let config = config.timeout_connect(Some(PATIENCE)).timeout_recv_response(Some(PATIENCE));
-        Client { agent: config.timeout_per_read(Some(SILENCE)).build().new_agent(), address }
+        ApiClient { agent: config.timeout_per_read(Some(SILENCE)).build().new_agent(), address }
     }
 
     fn url(&self, path: &str) -> String {
@@ -141,20 +141,20 @@ impl Client {
         read(self.agent.get(self.url(path)).header(TOKEN, self.address.token()?).call())
     }
 
-    fn stop(&self, task: &str) -> Result<Task, String> {
+    fn stop(&self, task: &str) -> Result<TaskResource, String> {
         let request = self.agent.post(self.url(&format!("tasks/{task}/stop")));
         read(request.header(TOKEN, self.address.token()?).send_empty())
     }
 
     /// All that the server knows now.
-    pub(super) fn everything(&self) -> Result<(Host, Vec<Device>, Vec<Task>), String> {
-        let (host, devices) = (self.get("host")?, self.get::<Devices>("devices")?.devices);
-        Ok((host, devices, self.get::<Tasks>("tasks")?.tasks))
+    pub(super) fn everything(&self) -> Result<(HostInfo, Vec<Device>, Vec<TaskResource>), String> {
+        let (host, devices) = (self.get("host")?, self.get::<DeviceList>("devices")?.devices);
+        Ok((host, devices, self.get::<TaskList>("tasks")?.tasks))
     }
 
-    fn track(&self, id: String) -> Result<News, String> {
-        let moments = self.get::<Task>(&format!("tasks/{id}"))?.moments;
-        Ok(News::Track { task: id, moments })
+    fn track(&self, id: String) -> Result<ClientEvent, String> {
+        let moments = self.get::<TaskResource>(&format!("tasks/{id}"))?.moments;
+        Ok(ClientEvent::Track { task: id, moments })
     }
 }
 
@@ -182,7 +182,7 @@ fn problem(status: u16, answer: &mut Body) -> String {
             "the token is missing or wrong; give the one that `cardscope serve` printed in CARDSCOPE_TOKEN";
         return why.to_owned();
     }
-    let said = body(answer).ok().and_then(|text| serde_json::from_slice::<Problem>(&text).ok());
+    let said = body(answer).ok().and_then(|text| serde_json::from_slice::<ApiProblem>(&text).ok());
     said.map_or_else(|| format!("it answers with HTTP status {status}"), |problem| problem.error)
 }
 
@@ -198,15 +198,15 @@ fn in_words(error: &ureq::Error) -> String {
 
 /// An event of a stream.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Event {
+struct StreamEvent {
     name: String,
     data: String,
     id: Option<String>,
 }
 
 /// The next event; `None` at the end of the stream.
-fn next_event(stream: &mut impl BufRead) -> std::io::Result<Option<Event>> {
-    let (mut event, mut room) = (Event::default(), LONGEST);
+fn next_event(stream: &mut impl BufRead) -> std::io::Result<Option<StreamEvent>> {
+    let (mut event, mut room) = (StreamEvent::default(), LONGEST);
     loop {
         let mut line = Vec::new();
         let taken = stream.by_ref().take(room).read_until(b'\n', &mut line)? as u64;
@@ -219,7 +219,7 @@ fn next_event(stream: &mut impl BufRead) -> std::io::Result<Option<Event>> {
         let (field, value) = line.split_once(':').unwrap_or((line, ""));
         let value = value.strip_prefix(' ').unwrap_or(value);
         match field {
-            "" if line.is_empty() && event == Event::default() => room = LONGEST,
+            "" if line.is_empty() && event == StreamEvent::default() => room = LONGEST,
             "" if line.is_empty() => return Ok(Some(event)),
             "event" => value.clone_into(&mut event.name),
             "data" => {
@@ -237,13 +237,13 @@ fn next_event(stream: &mut impl BufRead) -> std::io::Result<Option<Event>> {
 
 /// Where news come in, and orders go out.
 #[derive(Debug)]
-pub(super) struct Ends {
-    pub(super) news: Receiver<News>,
-    pub(super) orders: Sender<Order>,
+pub(super) struct ClientChannels {
+    pub(super) news: Receiver<ClientEvent>,
+    pub(super) orders: Sender<ClientRequest>,
 }
 
 /// Starts to listen; `all` shows fixed disks, too, where there is no server.
-pub(super) fn start(address: Address, all: bool) -> std::io::Result<Ends> {
+pub(super) fn start(address: ServerAddress, all: bool) -> std::io::Result<ClientChannels> {
     let (sender, news) = sync_channel(ROOM);
     let (orders, asked) = channel();
     let served = Arc::new(AtomicBool::new(true));
@@ -252,28 +252,28 @@ pub(super) fn start(address: Address, all: bool) -> std::io::Result<Ends> {
         let (sender, served) = (sender.clone(), Arc::clone(&served));
         thread("here").spawn(move || here(all, &sender, &served))?;
     }
-    let client = Client::new(address);
+    let client = ApiClient::new(address);
     let (ordering, answers) = (client.clone(), sender.clone());
     thread("orders").spawn(move || carry_out(&ordering, &asked, &answers))?;
     thread("events").spawn(move || listen(&client, &sender, &served))?;
-    Ok(Ends { news, orders })
+    Ok(ClientChannels { news, orders })
 }
 
 /// The screen has gone.
-struct Gone;
+struct ScreenClosed;
 
-fn tell(to: &SyncSender<News>, news: News) -> Result<(), Gone> {
-    to.send(news).map_err(|_| Gone)
+fn tell(to: &SyncSender<ClientEvent>, news: ClientEvent) -> Result<(), ScreenClosed> {
+    to.send(news).map_err(|_| ScreenClosed)
 }
 
-fn listen(client: &Client, to: &SyncSender<News>, served: &AtomicBool) {
+fn listen(client: &ApiClient, to: &SyncSender<ClientEvent>, served: &AtomicBool) {
     let mut last = None;
     loop {
         let why = match follow(client, &mut last, to, served) {
             Ok(why) => why,
-            Err(Gone) => return,
+            Err(ScreenClosed) => return,
         };
-        if tell(to, News::Link(Link::Away(why))).is_err() {
+        if tell(to, ClientEvent::Link(ConnectionState::Away(why))).is_err() {
             return;
         }
         served.store(false, Ordering::Relaxed);
@@ -283,11 +283,11 @@ fn listen(client: &Client, to: &SyncSender<News>, served: &AtomicBool) {
 
 /// Hears the server until it ends; gives the reason.
 fn follow(
-    client: &Client,
+    client: &ApiClient,
     last: &mut Option<String>,
-    to: &SyncSender<News>,
+    to: &SyncSender<ClientEvent>,
     served: &AtomicBool,
-) -> Result<String, Gone> {
+) -> Result<String, ScreenClosed> {
     macro_rules! or_why {
         ($said:expr) => {
             match $said {
@@ -300,7 +300,7 @@ fn follow(
     let mut stream = or_why!(client.stream(last.as_deref()));
     or_why!(all(client, to)?);
     served.store(true, Ordering::Relaxed);
-    tell(to, News::Link(Link::Live))?;
+    tell(to, ClientEvent::Link(ConnectionState::Live))?;
     loop {
         let event = match next_event(&mut stream) {
             Ok(Some(event)) => event,
@@ -311,10 +311,12 @@ fn follow(
         *last = event.id.or(last.take());
         let data = event.data.as_bytes();
         match event.name.as_str() {
-            "task" => tell(to, News::Task(Box::new(or_why!(understood(data)))))?,
-            "moment" => tell(to, News::Moment(or_why!(understood(data))))?,
-            "forgotten" => tell(to, News::Forgotten(or_why!(understood::<Forgotten>(data)).task))?,
-            "devices" => tell(to, News::Devices(or_why!(client.get::<Devices>("devices")).devices))?,
+            "task" => tell(to, ClientEvent::Task(Box::new(or_why!(understood(data)))))?,
+            "moment" => tell(to, ClientEvent::Moment(or_why!(understood(data))))?,
+            "forgotten" => tell(to, ClientEvent::Forgotten(or_why!(understood::<RemovedTask>(data)).task))?,
+            "devices" => {
+                tell(to, ClientEvent::Devices(or_why!(client.get::<DeviceList>("devices")).devices))?
+            }
             // Too much was missed.
             "gap" => or_why!(all(client, to)?),
             _ => {}
@@ -323,14 +325,14 @@ fn follow(
 }
 
 /// Tells all that the server knows, and the course of what runs.
-fn all(client: &Client, to: &SyncSender<News>) -> Result<Result<(), String>, Gone> {
+fn all(client: &ApiClient, to: &SyncSender<ClientEvent>) -> Result<Result<(), String>, ScreenClosed> {
     let (host, devices, tasks) = match client.everything() {
         Ok(everything) => everything,
         Err(why) => return Ok(Err(why)),
     };
     let open: Vec<String> =
         tasks.iter().filter(|task| !task.state.has_ended()).map(|task| task.id.clone()).collect();
-    tell(to, News::All { computer: host.hostname, devices, tasks })?;
+    tell(to, ClientEvent::All { computer: host.hostname, devices, tasks })?;
     for id in open {
         // One that was forgotten meanwhile has no course.
         if let Ok(track) = client.track(id) {
@@ -340,13 +342,13 @@ fn all(client: &Client, to: &SyncSender<News>) -> Result<Result<(), String>, Gon
     Ok(Ok(()))
 }
 
-fn carry_out(client: &Client, orders: &Receiver<Order>, to: &SyncSender<News>) {
+fn carry_out(client: &ApiClient, orders: &Receiver<ClientRequest>, to: &SyncSender<ClientEvent>) {
     for order in orders {
         let news = match order {
-            Order::Stop(task) => client.stop(&task).map(|task| News::Task(Box::new(task))),
-            Order::Track(task) => client.track(task),
+            ClientRequest::Stop(task) => client.stop(&task).map(|task| ClientEvent::Task(Box::new(task))),
+            ClientRequest::Track(task) => client.track(task),
         };
-        if tell(to, news.unwrap_or_else(News::Said)).is_err() {
+        if tell(to, news.unwrap_or_else(ClientEvent::Said)).is_err() {
             return;
         }
     }
@@ -364,10 +366,10 @@ pub(super) fn devices(all: bool) -> Vec<Device> {
 }
 
 /// While no server answers: the devices of this computer, and their counters.
-fn here(all: bool, to: &SyncSender<News>, served: &AtomicBool) {
+fn here(all: bool, to: &SyncSender<ClientEvent>, served: &AtomicBool) {
     let began = Instant::now();
     let mut present = None;
-    let mut before: HashMap<String, (f64, Option<Counters>)> = HashMap::new();
+    let mut before: HashMap<String, (f64, Option<DeviceCounters>)> = HashMap::new();
     loop {
         if served.load(Ordering::Relaxed) {
             (present, before) = (None, HashMap::new());
@@ -377,7 +379,7 @@ fn here(all: bool, to: &SyncSender<News>, served: &AtomicBool) {
                 present = now;
                 let devices = devices(all);
                 before = devices.iter().map(|device| (device.info.name.clone(), (0.0, None))).collect();
-                if tell(to, News::Here { computer: computer(), devices }).is_err() {
+                if tell(to, ClientEvent::Here { computer: computer(), devices }).is_err() {
                     return;
                 }
             }
@@ -385,7 +387,7 @@ fn here(all: bool, to: &SyncSender<News>, served: &AtomicBool) {
                 let now = (began.elapsed().as_secs_f64(), observe::counters(name));
                 let traffic = traffic(name, *before, now);
                 *before = now;
-                if traffic.is_some_and(|traffic| tell(to, News::Traffic(traffic)).is_err()) {
+                if traffic.is_some_and(|traffic| tell(to, ClientEvent::Traffic(traffic)).is_err()) {
                     return;
                 }
             }
@@ -395,12 +397,16 @@ fn here(all: bool, to: &SyncSender<News>, served: &AtomicBool) {
 }
 
 /// What moved between two looks.
-fn traffic(device: &str, before: (f64, Option<Counters>), now: (f64, Option<Counters>)) -> Option<Traffic> {
+fn traffic(
+    device: &str,
+    before: (f64, Option<DeviceCounters>),
+    now: (f64, Option<DeviceCounters>),
+) -> Option<DeviceTraffic> {
     let (old, new, seconds) = (before.1?, now.1?, now.0 - before.0);
     let mb_s = |new: u64, old: u64| new.saturating_sub(old) as f64 / cardscope_model::units::MB / seconds;
     let ios = (new.reads + new.writes).saturating_sub(old.reads + old.writes);
     let waited_ms = (new.read_ms + new.write_ms).saturating_sub(old.read_ms + old.write_ms);
-    (seconds > 0.0).then(|| Traffic {
+    (seconds > 0.0).then(|| DeviceTraffic {
         device: device.to_owned(),
         at: now.0,
         read_mb_s: mb_s(new.read_bytes, old.read_bytes),
@@ -429,8 +435,10 @@ mod tests {
 
     #[test]
     fn what_the_kernel_counts_becomes_speed_and_latency() {
-        let old = Counters { reads: 10, read_bytes: 1_000_000, read_ms: 5, ..Counters::default() };
-        let new = Counters { reads: 20, read_bytes: 5_000_000, read_ms: 25, write_bytes: 500_000, ..old };
+        let old =
+            DeviceCounters { reads: 10, read_bytes: 1_000_000, read_ms: 5, ..DeviceCounters::default() };
+        let new =
+            DeviceCounters { reads: 20, read_bytes: 5_000_000, read_ms: 25, write_bytes: 500_000, ..old };
         let seen = traffic("sdb", (1.0, Some(old)), (3.0, Some(new))).unwrap();
         assert_eq!((seen.read_mb_s, seen.write_mb_s, seen.latency_us), (2.0, 0.25, Some(2000.0)));
         assert_eq!(traffic("sdb", (1.0, None), (3.0, Some(new))), None);

@@ -7,7 +7,7 @@ const PAGE: usize = 10;
 
 /// What is on the screen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) enum Mode {
+pub(super) enum ScreenMode {
     /// The list, and some of what is selected.
     #[default]
     List,
@@ -20,7 +20,7 @@ pub(super) enum Mode {
 
 /// What a key asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Action {
+pub(super) enum KeyAction {
     Up(usize),
     Down(usize),
     Enter,
@@ -48,35 +48,39 @@ pub(super) const HELP: [(&str, &str); 7] = [
 ];
 
 /// What a key means in a mode; `None` where it means nothing.
-pub(super) fn action(mode: &Mode, key: KeyEvent) -> Option<Action> {
+pub(super) fn action(mode: &ScreenMode, key: KeyEvent) -> Option<KeyAction> {
     if key.kind == KeyEventKind::Release {
         return None;
     }
     if key.modifiers.contains(KeyModifiers::CONTROL) {
         return match key.code {
-            KeyCode::Char('c') => Some(Action::Quit),
-            KeyCode::Char('z') => Some(Action::Suspend),
-            KeyCode::Char('l') => Some(Action::Redraw),
+            KeyCode::Char('c') => Some(KeyAction::Quit),
+            KeyCode::Char('z') => Some(KeyAction::Suspend),
+            KeyCode::Char('l') => Some(KeyAction::Redraw),
             _ => None,
         };
     }
-    if let Mode::Confirm(_) = mode {
+    if let ScreenMode::Confirm(_) = mode {
         // Nothing but a clear yes is one.
-        return Some(if matches!(key.code, KeyCode::Char('y' | 'Y')) { Action::Yes } else { Action::No });
+        return Some(if matches!(key.code, KeyCode::Char('y' | 'Y')) {
+            KeyAction::Yes
+        } else {
+            KeyAction::No
+        });
     }
     Some(match key.code {
-        KeyCode::Up | KeyCode::Char('k') => Action::Up(1),
-        KeyCode::Down | KeyCode::Char('j') => Action::Down(1),
-        KeyCode::PageUp => Action::Up(PAGE),
-        KeyCode::PageDown | KeyCode::Char(' ') => Action::Down(PAGE),
-        KeyCode::Home | KeyCode::Char('g') => Action::Up(usize::MAX),
-        KeyCode::End | KeyCode::Char('G') => Action::Down(usize::MAX),
-        KeyCode::Enter => Action::Enter,
-        KeyCode::Esc if *mode == Mode::List => Action::Quit,
-        KeyCode::Esc => Action::Back,
-        KeyCode::Char('s') => Action::Stop,
-        KeyCode::Char('?') => Action::Help,
-        KeyCode::Char('q') => Action::Quit,
+        KeyCode::Up | KeyCode::Char('k') => KeyAction::Up(1),
+        KeyCode::Down | KeyCode::Char('j') => KeyAction::Down(1),
+        KeyCode::PageUp => KeyAction::Up(PAGE),
+        KeyCode::PageDown | KeyCode::Char(' ') => KeyAction::Down(PAGE),
+        KeyCode::Home | KeyCode::Char('g') => KeyAction::Up(usize::MAX),
+        KeyCode::End | KeyCode::Char('G') => KeyAction::Down(usize::MAX),
+        KeyCode::Enter => KeyAction::Enter,
+        KeyCode::Esc if *mode == ScreenMode::List => KeyAction::Quit,
+        KeyCode::Esc => KeyAction::Back,
+        KeyCode::Char('s') => KeyAction::Stop,
+        KeyCode::Char('?') => KeyAction::Help,
+        KeyCode::Char('q') => KeyAction::Quit,
         _ => return None,
     })
 }
@@ -85,29 +89,32 @@ pub(super) fn action(mode: &Mode, key: KeyEvent) -> Option<Action> {
 mod tests {
     use super::*;
 
-    fn press(mode: &Mode, code: KeyCode) -> Option<Action> {
+    fn press(mode: &ScreenMode, code: KeyCode) -> Option<KeyAction> {
         action(mode, KeyEvent::new(code, KeyModifiers::NONE))
     }
 
     #[test]
     fn a_question_is_answered_by_y_alone_and_quitting_is_always_possible() {
-        let asked = Mode::Confirm("id".to_owned());
-        assert_eq!(press(&asked, KeyCode::Char('y')), Some(Action::Yes));
+        let asked = ScreenMode::Confirm("id".to_owned());
+        assert_eq!(press(&asked, KeyCode::Char('y')), Some(KeyAction::Yes));
         for other in
             [KeyCode::Enter, KeyCode::Esc, KeyCode::Char('q'), KeyCode::Char('s'), KeyCode::Char(' ')]
         {
-            assert_eq!(press(&asked, other), Some(Action::No), "{other:?}");
+            assert_eq!(press(&asked, other), Some(KeyAction::No), "{other:?}");
         }
-        for mode in [Mode::List, Mode::Details(3), Mode::Help, asked] {
+        for mode in [ScreenMode::List, ScreenMode::Details(3), ScreenMode::Help, asked] {
             let ctrl_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
-            assert_eq!(action(&mode, ctrl_c), Some(Action::Quit));
+            assert_eq!(action(&mode, ctrl_c), Some(KeyAction::Quit));
         }
     }
 
     #[test]
     fn escape_leads_back_first_and_then_out() {
-        assert_eq!(press(&Mode::Details(0), KeyCode::Esc), Some(Action::Back));
-        assert_eq!(press(&Mode::List, KeyCode::Esc), Some(Action::Quit));
-        assert_eq!((press(&Mode::List, KeyCode::Char('x')), press(&Mode::List, KeyCode::F(1))), (None, None));
+        assert_eq!(press(&ScreenMode::Details(0), KeyCode::Esc), Some(KeyAction::Back));
+        assert_eq!(press(&ScreenMode::List, KeyCode::Esc), Some(KeyAction::Quit));
+        assert_eq!(
+            (press(&ScreenMode::List, KeyCode::Char('x')), press(&ScreenMode::List, KeyCode::F(1))),
+            (None, None)
+        );
     }
 }

@@ -9,23 +9,23 @@ mod state;
 #[cfg(test)]
 mod testing;
 
-use crate::output::{self, Options};
+use crate::output::{self, OutputOptions};
 use crate::signals;
-use address::Address;
-use cardscope_engine::interrupt::Interrupt;
+use address::ServerAddress;
+use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_page::tree::Page;
-use cardscope_server::api::{Device, Task};
+use cardscope_server::api::{Device, TaskResource};
 use cardscope_session::{Failure, Result};
 use clap::Args;
-use client::{Client, Ends};
-use keys::Action;
+use client::{ApiClient, ClientChannels};
+use keys::KeyAction;
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event};
 use ratatui::crossterm::style::force_color_output;
 use rustix::process::{Signal, getpid, kill_process};
-use screen::Looks;
+use screen::ScreenStyle;
 use serde::{Deserialize, Serialize};
-use state::{State, count_of};
+use state::{TopState, count_of};
 use std::io::IsTerminal;
 use std::sync::mpsc::TryRecvError;
 use std::time::{Duration, Instant};
@@ -44,7 +44,7 @@ const AT_ONCE: usize = 1000;
 /// Shows what the browser app of `cardscope serve` shows, from the same server: cards, the tests on them with speed and
 /// temperature over time, findings and answers. Without a server, the devices of this computer and what the kernel counts of them.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Top {
+pub(crate) struct TopCommand {
     /// Port of the server on this computer
     #[arg(long, default_value_t = 7373, conflicts_with = "url")]
     port: u16,
@@ -61,19 +61,19 @@ pub(crate) struct Top {
 
 /// What `--json` prints.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Seen {
+struct TopDocument {
     /// The computer whose devices these are.
     computer: String,
     /// The server's address; null where none answered.
     server: Option<String>,
     devices: Vec<Device>,
-    tasks: Vec<Task>,
+    tasks: Vec<TaskResource>,
 }
 
-impl Top {
-    pub(super) fn run(self, options: &Options) -> Result<u8> {
+impl TopCommand {
+    pub(super) fn run(self, options: &OutputOptions) -> Result<u8> {
         let token = self.token.filter(|token| !token.is_empty());
-        let address = Address::of(self.port, self.url.as_deref(), token)?;
+        let address = ServerAddress::of(self.port, self.url.as_deref(), token)?;
         if options.json {
             return output::document(options, &once(address, self.all)?, |seen| Page::plain(answer(seen)));
         }
@@ -83,15 +83,15 @@ impl Top {
             ));
         }
         let interrupt = signals::interrupt();
-        let looks = Looks { coloured: output::coloured(options.color) };
+        let looks = ScreenStyle { coloured: output::coloured(options.color) };
         // Asked for in spite of NO_COLOR.
         if looks.coloured {
             force_color_output(true);
         }
-        let state = State::new(&address.url);
+        let state = TopState::new(&address.url);
         let failed = |e: std::io::Error| Failure::io_for(format!("the terminal cannot be used: {e}"), e);
         let ends = client::start(address, self.all).map_err(failed)?;
-        let mut screen = Screen::open().map_err(failed)?;
+        let mut screen = TerminalGuard::open().map_err(failed)?;
         let watched = watch(&mut screen, state, &ends, &interrupt, looks);
         drop(screen);
         match watched {
@@ -103,20 +103,22 @@ impl Top {
 }
 
 /// What the server knows, or this computer without one.
-fn once(address: Address, all: bool) -> Result<Seen> {
+fn once(address: ServerAddress, all: bool) -> Result<TopDocument> {
     let (url, named) = (address.url.clone(), address.named);
-    match Client::new(address).everything() {
-        Ok((host, devices, tasks)) => Ok(Seen { computer: host.hostname, server: Some(url), devices, tasks }),
+    match ApiClient::new(address).everything() {
+        Ok((host, devices, tasks)) => {
+            Ok(TopDocument { computer: host.hostname, server: Some(url), devices, tasks })
+        }
         Err(why) if named => Err(Failure::io(format!("{url}: {why}"))),
         Err(why) => {
             output::note(&format!("warning: {url}: {why}; only the devices of this computer are listed"));
             let (computer, devices) = (client::computer(), client::devices(all));
-            Ok(Seen { computer, server: None, devices, tasks: Vec::new() })
+            Ok(TopDocument { computer, server: None, devices, tasks: Vec::new() })
         }
     }
 }
 
-fn answer(seen: &Seen) -> String {
+fn answer(seen: &TopDocument) -> String {
     let devices = count_of(&seen.devices);
     let run = seen.tasks.iter().filter(|task| !task.state.has_ended()).count();
     match (&seen.server, run) {
@@ -127,11 +129,11 @@ fn answer(seen: &Seen) -> String {
 }
 
 /// The terminal while it is drawn on; it is given back when this goes, after a panic as well.
-struct Screen(DefaultTerminal);
+struct TerminalGuard(DefaultTerminal);
 
-impl Screen {
+impl TerminalGuard {
     fn open() -> std::io::Result<Self> {
-        ratatui::try_init().map(Screen)
+        ratatui::try_init().map(TerminalGuard)
     }
 
     /// Leaves the terminal to the shell until it says to go on.
@@ -143,7 +145,7 @@ impl Screen {
     }
 }
 
-impl Drop for Screen {
+impl Drop for TerminalGuard {
     fn drop(&mut self) {
         // A terminal that is gone needs nothing back.
         let _ = ratatui::try_restore();
@@ -153,11 +155,11 @@ impl Drop for Screen {
 
 /// Draws what is new and takes keys, until somebody wants to quit.
 fn watch(
-    screen: &mut Screen,
-    mut state: State,
-    ends: &Ends,
-    interrupt: &Interrupt,
-    looks: Looks,
+    screen: &mut TerminalGuard,
+    mut state: TopState,
+    ends: &ClientChannels,
+    interrupt: &InterruptFlag,
+    looks: ScreenStyle,
 ) -> std::io::Result<()> {
     let mut drawn: Option<Instant> = None;
     let mut new = true;
@@ -188,9 +190,9 @@ fn watch(
         match event::read()? {
             Event::Key(key) => match keys::action(&state.mode, key) {
                 None => continue,
-                Some(Action::Quit) => return Ok(()),
-                Some(Action::Suspend) => screen.suspend()?,
-                Some(Action::Redraw) => screen.0.clear()?,
+                Some(KeyAction::Quit) => return Ok(()),
+                Some(KeyAction::Suspend) => screen.suspend()?,
+                Some(KeyAction::Redraw) => screen.0.clear()?,
                 Some(action) => {
                     if let Some(order) = state.act(action) {
                         // The thread that carries it out ends with the program.

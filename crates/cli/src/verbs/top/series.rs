@@ -10,7 +10,7 @@ const SHORTEST_S: f64 = 0.2;
 
 /// What was seen within a part of the time.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Point {
+pub(super) struct SpeedPoint {
     /// When it begins and ends, in seconds.
     from: f64,
     to: f64,
@@ -19,7 +19,7 @@ pub(super) struct Point {
     celsius: Option<f64>,
 }
 
-impl Point {
+impl SpeedPoint {
     /// Mean speed in MB/s.
     pub(super) fn mb_s(&self) -> Option<f64> {
         (self.speed.1 > 0).then(|| self.speed.0 / f64::from(self.speed.1))
@@ -31,15 +31,15 @@ impl Point {
     }
 }
 
-impl Thinned for Point {
+impl Thinned for SpeedPoint {
     const MOST: usize = MOST;
 
-    fn has_room(&self, next: &Point, width: u32, _pushed: u32) -> bool {
+    fn has_room(&self, next: &SpeedPoint, width: u32, _pushed: u32) -> bool {
         next.from < self.from + SHORTEST_S * f64::from(width)
     }
 
-    fn merge(self, next: Point, _before: Option<&Point>) -> Point {
-        Point {
+    fn merge(self, next: SpeedPoint, _before: Option<&SpeedPoint>) -> SpeedPoint {
+        SpeedPoint {
             from: self.from.min(next.from),
             to: self.to.max(next.to),
             speed: (self.speed.0 + next.speed.0, self.speed.1.saturating_add(next.speed.1)),
@@ -50,17 +50,17 @@ impl Thinned for Point {
 
 /// Points over time.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Series {
-    points: ThinnedSeries<Point>,
+pub(super) struct SpeedSeries {
+    points: ThinnedSeries<SpeedPoint>,
 }
 
-impl Series {
+impl SpeedSeries {
     /// Takes what was seen at a time; what comes from before the last one is left out.
     pub(super) fn push(&mut self, at: f64, mb_s: Option<f64>, celsius: Option<f64>) {
         let fit = |value: Option<f64>| value.filter(|value| value.is_finite());
         let (speed, celsius) = (fit(mb_s).map_or((0.0, 0), |mb_s| (mb_s.max(0.0), 1)), fit(celsius));
         if at.is_finite() && self.points.last().is_none_or(|last| at >= last.to) {
-            self.points.push(Point { from: at, to: at, speed, celsius });
+            self.points.push(SpeedPoint { from: at, to: at, speed, celsius });
         }
     }
 
@@ -70,7 +70,7 @@ impl Series {
     }
 
     /// The values in so many columns of equal time; where none was seen, the one before goes on.
-    pub(super) fn columns(&self, columns: usize, value: fn(&Point) -> Option<f64>) -> Vec<Option<f64>> {
+    pub(super) fn columns(&self, columns: usize, value: fn(&SpeedPoint) -> Option<f64>) -> Vec<Option<f64>> {
         let (Some(first), seconds) = (self.points.first(), self.seconds()) else { return Vec::new() };
         let mut sums = vec![(0.0, 0_u32); columns];
         for point in self.points.iter() {
@@ -90,7 +90,7 @@ impl Series {
     }
 
     /// The lowest and the highest value.
-    pub(super) fn range(&self, value: fn(&Point) -> Option<f64>) -> Option<(f64, f64)> {
+    pub(super) fn range(&self, value: fn(&SpeedPoint) -> Option<f64>) -> Option<(f64, f64)> {
         let both = self.points.iter().filter_map(value).map(|value| (value, value));
         both.reduce(|(low, high), (value, _)| (low.min(value), high.max(value)))
     }
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn days_stay_small_and_a_fall_shows_where_it_was() {
-        let mut series = Series::default();
+        let mut series = SpeedSeries::default();
         for tick in 0..2_000_000_u32 {
             let at = f64::from(tick) * 0.2;
             let mb_s = if at < 100_000.0 { 90.0 } else { 20.0 };
@@ -110,24 +110,25 @@ mod tests {
         }
         assert!(series.points.len() <= MOST && series.points.len() >= MOST / 2 - 1);
         assert!((series.seconds() - 400_000.0).abs() < 1.0, "{}", series.seconds());
-        let speeds: Vec<f64> = series.columns(8, Point::mb_s).into_iter().flatten().map(f64::round).collect();
+        let speeds: Vec<f64> =
+            series.columns(8, SpeedPoint::mb_s).into_iter().flatten().map(f64::round).collect();
         assert_eq!(speeds, [90.0, 90.0, 20.0, 20.0, 20.0, 20.0, 20.0, 20.0]);
-        let (low, high) = series.range(Point::celsius).unwrap();
+        let (low, high) = series.range(SpeedPoint::celsius).unwrap();
         assert!(low < 30.1 && high > 33.9);
     }
 
     #[test]
     fn few_points_fill_all_columns_and_nonsense_is_left_out() {
-        let mut series = Series::default();
-        assert!(series.columns(4, Point::mb_s).is_empty() && series.range(Point::mb_s).is_none());
+        let mut series = SpeedSeries::default();
+        assert!(series.columns(4, SpeedPoint::mb_s).is_empty() && series.range(SpeedPoint::mb_s).is_none());
         series.push(1.0, Some(10.0), None);
         series.push(f64::NAN, Some(99.0), None);
         series.push(0.5, Some(99.0), None);
         series.push(3.0, Some(f64::INFINITY), None);
         series.push(5.0, Some(20.0), None);
-        assert_eq!(series.columns(4, Point::mb_s), [Some(10.0), Some(10.0), Some(10.0), Some(20.0)]);
-        assert_eq!(series.columns(4, Point::celsius), [None; 4]);
-        assert_eq!(series.range(Point::mb_s), Some((10.0, 20.0)));
-        assert!(series.columns(0, Point::mb_s).is_empty());
+        assert_eq!(series.columns(4, SpeedPoint::mb_s), [Some(10.0), Some(10.0), Some(10.0), Some(20.0)]);
+        assert_eq!(series.columns(4, SpeedPoint::celsius), [None; 4]);
+        assert_eq!(series.range(SpeedPoint::mb_s), Some((10.0, 20.0)));
+        assert!(series.columns(0, SpeedPoint::mb_s).is_empty());
     }
 }

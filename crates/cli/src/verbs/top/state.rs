@@ -1,12 +1,12 @@
 //! What is known by now, and what of it is looked at: news and keys come in, rows come out. Nothing here draws, waits or reads
 //! a clock.
 
-use super::client::{Link, News, Order, Traffic};
-use super::keys::{Action, Mode};
-use super::series::Series;
-use cardscope_model::report::Tone;
-use cardscope_model::units::{Size, three_digits};
-use cardscope_server::api::{Device, State as Progress, Task};
+use super::client::{ClientEvent, ClientRequest, ConnectionState, DeviceTraffic};
+use super::keys::{KeyAction, ScreenMode};
+use super::series::SpeedSeries;
+use cardscope_model::report::NewsTone;
+use cardscope_model::units::{DecimalSize, three_digits};
+use cardscope_server::api::{Device, TaskResource, TaskState as Progress};
 use std::collections::{BTreeMap, HashMap};
 
 /// Tests that have ended and are shown at most.
@@ -17,64 +17,68 @@ const MOST_TASKS: usize = 1000;
 
 /// A card, or a test whose card is not in the list.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Row<'a> {
+pub(super) struct TopRow<'a> {
     /// By what it is known again: a device's path, or a test's id.
     pub(super) key: &'a str,
     pub(super) device: Option<&'a Device>,
-    pub(super) task: Option<&'a Task>,
-    pub(super) traffic: Option<&'a Traffic>,
-    pub(super) series: Option<&'a Series>,
+    pub(super) task: Option<&'a TaskResource>,
+    pub(super) traffic: Option<&'a DeviceTraffic>,
+    pub(super) series: Option<&'a SpeedSeries>,
 }
 
 /// What is known by now.
 #[derive(Debug, Clone, Default)]
-pub(super) struct State {
+pub(super) struct TopState {
     /// Where the server is.
     pub(super) url: String,
-    pub(super) link: Link,
+    pub(super) link: ConnectionState,
     /// Whether it ever answered.
     pub(super) served: bool,
     /// The computer whose cards these are.
     pub(super) computer: String,
     devices: Vec<Device>,
     /// By id, which begins with the time.
-    tasks: BTreeMap<String, Task>,
+    tasks: BTreeMap<String, TaskResource>,
     /// The test that ended last on a device, as long as its card stays.
     last: HashMap<String, String>,
-    tracks: HashMap<String, Series>,
-    traffic: HashMap<String, (Traffic, Series)>,
+    tracks: HashMap<String, SpeedSeries>,
+    traffic: HashMap<String, (DeviceTraffic, SpeedSeries)>,
     /// When the newest event came, as a clock shows it.
     pub(super) newest: Option<String>,
     selected: Option<String>,
-    pub(super) mode: Mode,
+    pub(super) mode: ScreenMode,
     /// An answer to an order, until the next key.
     pub(super) said: Option<String>,
 }
 
-impl State {
+impl TopState {
     pub(super) fn new(url: &str) -> Self {
-        State { url: url.to_owned(), ..State::default() }
+        TopState { url: url.to_owned(), ..TopState::default() }
     }
 
     /// Takes what is new at a time.
-    pub(super) fn hear(&mut self, news: News, clock: impl FnOnce() -> String) {
+    pub(super) fn hear(&mut self, news: ClientEvent, clock: impl FnOnce() -> String) {
         let is_event = matches!(
             news,
-            News::Task(_) | News::Moment(_) | News::Forgotten(_) | News::Devices(_) | News::Traffic(_)
+            ClientEvent::Task(_)
+                | ClientEvent::Moment(_)
+                | ClientEvent::Forgotten(_)
+                | ClientEvent::Devices(_)
+                | ClientEvent::Traffic(_)
         );
         if is_event {
             self.newest = Some(clock());
         }
         match news {
-            News::Link(link) => {
-                if link == Link::Live {
+            ClientEvent::Link(link) => {
+                if link == ConnectionState::Live {
                     self.served = true;
                     // What this computer's kernel counted is of no use any more.
                     self.traffic.clear();
                 }
                 self.link = link;
             }
-            News::All { computer, devices, tasks } => {
+            ClientEvent::All { computer, devices, tasks } => {
                 self.computer = computer;
                 self.tasks = tasks.into_iter().map(|task| (task.id.clone(), task)).collect();
                 self.tracks.retain(|id, _| self.tasks.contains_key(id));
@@ -90,46 +94,47 @@ impl State {
                     }
                 }
             }
-            News::Task(task) => self.task(*task),
-            News::Moment(moment) => {
+            ClientEvent::Task(task) => self.task(*task),
+            ClientEvent::Moment(moment) => {
                 let (id, moment) = (moment.task, moment.moment);
                 if let Some(task) = self.tasks.get_mut(&id) {
                     self.tracks.entry(id).or_default().push(moment.at, moment.mb_s, moment.celsius);
                     task.moment = Some(moment);
                 }
             }
-            News::Forgotten(id) => {
+            ClientEvent::Forgotten(id) => {
                 self.tasks.remove(&id);
                 self.tracks.remove(&id);
                 self.last.retain(|_, last| *last != id);
             }
-            News::Devices(devices) => self.present(devices),
-            News::Track { task, moments } => {
-                let mut series = Series::default();
+            ClientEvent::Devices(devices) => self.present(devices),
+            ClientEvent::Track { task, moments } => {
+                let mut series = SpeedSeries::default();
                 moments.iter().for_each(|moment| series.push(moment.at, moment.mb_s, moment.celsius));
                 if self.tasks.contains_key(&task) {
                     self.tracks.insert(task, series);
                 }
             }
             // They may come late.
-            News::Here { .. } | News::Traffic(_) if !matches!(self.link, Link::Away(_)) => {}
-            News::Here { computer, devices } => {
+            ClientEvent::Here { .. } | ClientEvent::Traffic(_)
+                if !matches!(self.link, ConnectionState::Away(_)) => {}
+            ClientEvent::Here { computer, devices } => {
                 self.computer = computer;
                 self.present(devices);
             }
-            News::Traffic(traffic) => {
+            ClientEvent::Traffic(traffic) => {
                 let (last, series) = self.traffic.entry(traffic.device.clone()).or_default();
                 series.push(traffic.at, Some(traffic.read_mb_s + traffic.write_mb_s), None);
                 *last = traffic;
             }
-            News::Said(text) => self.said = Some(text),
+            ClientEvent::Said(text) => self.said = Some(text),
         }
         self.bound();
     }
 
-    fn task(&mut self, task: Task) {
+    fn task(&mut self, task: TaskResource) {
         let moment = task.moment.clone().or_else(|| self.tasks.get(&task.id)?.moment.clone());
-        let task = Task { moment, ..task };
+        let task = TaskResource { moment, ..task };
         if task.state.has_ended() && self.devices.iter().any(|device| device.info.path == task.target) {
             self.last.insert(task.target.clone(), task.id.clone());
         }
@@ -163,14 +168,14 @@ impl State {
     }
 
     /// The devices, then tests on what is not among them: those that go on, and those that have ended, newest first.
-    pub(super) fn rows(&self) -> Vec<Row<'_>> {
+    pub(super) fn rows(&self) -> Vec<TopRow<'_>> {
         let newest = || self.tasks.values().rev();
         let on = |device: &Device, wanted: fn(Progress) -> bool| {
             self.tasks.values().find(|task| task.target == device.info.path && wanted(task.state))
         };
         let runs = |state| matches!(state, Progress::Running | Progress::Stopping);
         let waits = |state| state == Progress::Queued;
-        let mut rows: Vec<Row<'_>> = Vec::new();
+        let mut rows: Vec<TopRow<'_>> = Vec::new();
         for device in &self.devices {
             let last = || self.last.get(&device.info.path).and_then(|id| self.tasks.get(id));
             let task = on(device, runs).or_else(|| on(device, waits)).or_else(last);
@@ -181,21 +186,26 @@ impl State {
             let shown = &shown;
             newest().filter(move |task| task.state.has_ended() == ended && !shown.contains(&task.id.as_str()))
         };
-        let others: Vec<&Task> = more(false).chain(more(true).take(MOST_ENDED)).collect();
+        let others: Vec<&TaskResource> = more(false).chain(more(true).take(MOST_ENDED)).collect();
         rows.extend(others.into_iter().map(|task| self.row(&task.id, None, Some(task))));
         rows
     }
 
-    fn row<'a>(&'a self, key: &'a str, device: Option<&'a Device>, task: Option<&'a Task>) -> Row<'a> {
+    fn row<'a>(
+        &'a self,
+        key: &'a str,
+        device: Option<&'a Device>,
+        task: Option<&'a TaskResource>,
+    ) -> TopRow<'a> {
         let traffic =
             device.and_then(|device| self.traffic.get(&device.info.name)).filter(|_| task.is_none());
         let of_task = task.and_then(|task| self.tracks.get(&task.id));
         let series = of_task.or(traffic.map(|(_, series)| series));
-        Row { key, device, task, traffic: traffic.map(|(traffic, _)| traffic), series }
+        TopRow { key, device, task, traffic: traffic.map(|(traffic, _)| traffic), series }
     }
 
     /// The place of the selected row.
-    pub(super) fn selected(&self, rows: &[Row<'_>]) -> usize {
+    pub(super) fn selected(&self, rows: &[TopRow<'_>]) -> usize {
         let by_key = |key: &String| rows.iter().position(|row| row.key == key);
         // What ended beside the devices was known by its test before it went on one.
         let by_task = |key: &String| rows.iter().position(|row| row.task.is_some_and(|task| task.id == *key));
@@ -209,7 +219,7 @@ impl State {
     }
 
     /// Takes a key; gives what the server is to be asked for.
-    pub(super) fn act(&mut self, action: Action) -> Option<Order> {
+    pub(super) fn act(&mut self, action: KeyAction) -> Option<ClientRequest> {
         self.said = None;
         let (at, task, stoppable) = {
             let rows = self.rows();
@@ -219,31 +229,36 @@ impl State {
             (at, task.map(|task| task.id.clone()), stoppable.map(|task| task.id.clone()))
         };
         match (&mut self.mode, action) {
-            (Mode::Details(line), Action::Up(by)) => *line = line.saturating_sub(by),
-            (Mode::Details(line), Action::Down(by)) => *line = line.saturating_add(by),
-            (Mode::List, Action::Up(by)) => self.select(at.saturating_sub(by)),
-            (Mode::List, Action::Down(by)) => self.select(at.saturating_add(by)),
-            (Mode::List, Action::Enter) => {
+            (ScreenMode::Details(line), KeyAction::Up(by)) => *line = line.saturating_sub(by),
+            (ScreenMode::Details(line), KeyAction::Down(by)) => *line = line.saturating_add(by),
+            (ScreenMode::List, KeyAction::Up(by)) => self.select(at.saturating_sub(by)),
+            (ScreenMode::List, KeyAction::Down(by)) => self.select(at.saturating_add(by)),
+            (ScreenMode::List, KeyAction::Enter) => {
                 // Held, whatever comes and goes meanwhile.
                 self.select(at);
-                self.mode = Mode::Details(0);
+                self.mode = ScreenMode::Details(0);
             }
-            (Mode::List | Mode::Details(_), Action::Stop) => match (stoppable, self.link == Link::Live) {
-                (_, false) => self.said = Some("no test can be stopped without the server".to_owned()),
-                (Some(id), true) => self.mode = Mode::Confirm(id),
-                (None, true) => self.said = Some("no test that runs or waits is selected".to_owned()),
-            },
-            (Mode::List | Mode::Details(_), Action::Help) => self.mode = Mode::Help,
-            (Mode::Confirm(id), Action::Yes) => {
+            (ScreenMode::List | ScreenMode::Details(_), KeyAction::Stop) => {
+                match (stoppable, self.link == ConnectionState::Live) {
+                    (_, false) => self.said = Some("no test can be stopped without the server".to_owned()),
+                    (Some(id), true) => self.mode = ScreenMode::Confirm(id),
+                    (None, true) => self.said = Some("no test that runs or waits is selected".to_owned()),
+                }
+            }
+            (ScreenMode::List | ScreenMode::Details(_), KeyAction::Help) => self.mode = ScreenMode::Help,
+            (ScreenMode::Confirm(id), KeyAction::Yes) => {
                 let id = std::mem::take(id);
-                self.mode = Mode::List;
-                return Some(Order::Stop(id));
+                self.mode = ScreenMode::List;
+                return Some(ClientRequest::Stop(id));
             }
-            (Mode::List, _) => {}
-            (Mode::Details(_) | Mode::Help | Mode::Confirm(_), Action::Enter | Action::Back | Action::No) => {
-                self.mode = Mode::List;
+            (ScreenMode::List, _) => {}
+            (
+                ScreenMode::Details(_) | ScreenMode::Help | ScreenMode::Confirm(_),
+                KeyAction::Enter | KeyAction::Back | KeyAction::No,
+            ) => {
+                self.mode = ScreenMode::List;
             }
-            (Mode::Help, _) => self.mode = Mode::List,
+            (ScreenMode::Help, _) => self.mode = ScreenMode::List,
             _ => {}
         }
         self.wanted(task)
@@ -259,22 +274,22 @@ impl State {
     }
 
     /// The course of the selected test, where it is not known yet.
-    fn wanted(&self, before: Option<String>) -> Option<Order> {
+    fn wanted(&self, before: Option<String>) -> Option<ClientRequest> {
         let rows = self.rows();
         let task = rows.get(self.selected(&rows))?.task?;
-        let new = before.as_deref() != Some(task.id.as_str()) || matches!(self.mode, Mode::Details(_));
+        let new = before.as_deref() != Some(task.id.as_str()) || matches!(self.mode, ScreenMode::Details(_));
         let unknown = !self.tracks.contains_key(&task.id) && task.started_at.is_some();
-        (new && unknown && self.link == Link::Live).then(|| Order::Track(task.id.clone()))
+        (new && unknown && self.link == ConnectionState::Live).then(|| ClientRequest::Track(task.id.clone()))
     }
 
     /// A test by its id.
-    pub(super) fn find(&self, id: &str) -> Option<&Task> {
+    pub(super) fn find(&self, id: &str) -> Option<&TaskResource> {
         self.tasks.get(id)
     }
 
     /// The last line that details can begin with is known to whoever draws them.
     pub(super) fn scrolled_to(&mut self, last: usize) {
-        if let Mode::Details(line) = &mut self.mode {
+        if let ScreenMode::Details(line) = &mut self.mode {
             *line = (*line).min(last);
         }
     }
@@ -289,11 +304,11 @@ pub(super) fn count_of(devices: &[Device]) -> String {
 
 /// A device as the server calls it in a test.
 fn title(device: &Device) -> String {
-    let size = device.info.bytes.map(|bytes| Size(bytes).to_string());
+    let size = device.info.bytes.map(|bytes| DecimalSize(bytes).to_string());
     [device.info.model.clone(), size].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-impl Row<'_> {
+impl TopRow<'_> {
     /// The card in a word.
     pub(super) fn name(&self) -> &str {
         match (self.device, self.task) {
@@ -309,7 +324,7 @@ impl Row<'_> {
     pub(super) fn size(&self) -> String {
         match self.device {
             Some(device) if device.info.empty => String::new(),
-            Some(device) => device.info.bytes.map(|bytes| Size(bytes).to_string()).unwrap_or_default(),
+            Some(device) => device.info.bytes.map(|bytes| DecimalSize(bytes).to_string()).unwrap_or_default(),
             // It is at the end of the title.
             None => self.task.and_then(|task| size_of(&task.title)).unwrap_or_default().to_owned(),
         }
@@ -324,21 +339,21 @@ impl Row<'_> {
     }
 
     /// What runs, how it ended, or whether the card is safe to test; and how good that is.
-    pub(super) fn state(&self) -> (String, Tone) {
+    pub(super) fn state(&self) -> (String, NewsTone) {
         match (self.task, self.device) {
             (Some(task), _) => (progress(task), tone(task)),
             (None, Some(device)) => match (device.info.empty, device.info.safe, &device.info.reason) {
-                (true, _, _) => ("empty slot".to_owned(), Tone::Plain),
-                (_, true, _) => ("safe to test".to_owned(), Tone::Plain),
-                (_, _, Some(reason)) => (format!("no test: {reason}"), Tone::Plain),
-                (_, _, None) => ("no test: reason unknown".to_owned(), Tone::Plain),
+                (true, _, _) => ("empty slot".to_owned(), NewsTone::Plain),
+                (_, true, _) => ("safe to test".to_owned(), NewsTone::Plain),
+                (_, _, Some(reason)) => (format!("no test: {reason}"), NewsTone::Plain),
+                (_, _, None) => ("no test: reason unknown".to_owned(), NewsTone::Plain),
             },
-            (None, None) => (String::new(), Tone::Plain),
+            (None, None) => (String::new(), NewsTone::Plain),
         }
     }
 
     /// The test that goes on.
-    fn open(&self) -> Option<&Task> {
+    fn open(&self) -> Option<&TaskResource> {
         self.task.filter(|task| !task.state.has_ended())
     }
 
@@ -350,7 +365,7 @@ impl Row<'_> {
     /// In MB/s.
     pub(super) fn speed(&self) -> String {
         let moved =
-            |traffic: &Traffic| Some(traffic.read_mb_s + traffic.write_mb_s).filter(|mb_s| *mb_s > 0.0);
+            |traffic: &DeviceTraffic| Some(traffic.read_mb_s + traffic.write_mb_s).filter(|mb_s| *mb_s > 0.0);
         let of_task = self.open().and_then(|task| task.moment.as_ref()?.mb_s);
         of_task.or(self.traffic.and_then(moved)).map(short).unwrap_or_default()
     }
@@ -378,16 +393,17 @@ fn size_of(title: &str) -> Option<&str> {
 }
 
 /// How far a test is, or what came of it.
-pub(super) fn progress(task: &Task) -> String {
-    let stage = |task: &Task| match &task.moment {
+pub(super) fn progress(task: &TaskResource) -> String {
+    let stage = |task: &TaskResource| match &task.moment {
         Some(moment) if moment.stages > 1 && moment.stage_number > 0 => {
             format!("{} {}/{} {}", task.verb, moment.stage_number, moment.stages, moment.stage)
         }
         Some(moment) if !moment.stage.is_empty() => format!("{}: {}", task.verb, moment.stage),
         _ => format!("{} begins", task.verb),
     };
-    let came_to =
-        |task: &Task| task.answer.clone().or(task.error.clone()).unwrap_or_else(|| "no result".to_owned());
+    let came_to = |task: &TaskResource| {
+        task.answer.clone().or(task.error.clone()).unwrap_or_else(|| "no result".to_owned())
+    };
     match task.state {
         Progress::Queued => format!("{} waits", task.verb),
         Progress::Running => stage(task),
@@ -401,11 +417,11 @@ pub(super) fn progress(task: &Task) -> String {
 }
 
 /// How good the news of a test is; one that failed has no good ones.
-pub(super) fn tone(task: &Task) -> Tone {
+pub(super) fn tone(task: &TaskResource) -> NewsTone {
     match task.state {
-        Progress::Failed => Tone::Bad,
+        Progress::Failed => NewsTone::Bad,
         Progress::Complete | Progress::Interrupted => task.tone.unwrap_or_default(),
-        _ => Tone::Plain,
+        _ => NewsTone::Plain,
     }
 }
 

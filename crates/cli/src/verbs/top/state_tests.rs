@@ -1,9 +1,9 @@
-use super::super::client::Traffic;
+use super::super::client::DeviceTraffic;
 use super::super::testing::*;
 use super::*;
 use cardscope_server::api::TaskSample;
 
-fn names(state: &State) -> Vec<String> {
+fn names(state: &TopState) -> Vec<String> {
     state
         .rows()
         .iter()
@@ -15,11 +15,12 @@ fn names(state: &State) -> Vec<String> {
 fn a_device_has_the_test_on_it_and_others_have_lines_of_their_own() {
     let mut state = two_running();
     assert_eq!(names(&state), ["mmcblk0:", "sda:1", "sdb:2"]);
-    let waits = Task { state: Progress::Queued, ..task("3", "map", "/dev/sdb", "Samsung EVO, 64 GB") };
-    hear(&mut state, News::Task(Box::new(waits)));
-    hear(&mut state, News::Task(Box::new(task("4", "check", "sim:constant", "Constant, 32 GB"))));
+    let waits =
+        TaskResource { state: Progress::Queued, ..task("3", "map", "/dev/sdb", "Samsung EVO, 64 GB") };
+    hear(&mut state, ClientEvent::Task(Box::new(waits)));
+    hear(&mut state, ClientEvent::Task(Box::new(task("4", "check", "sim:constant", "Constant, 32 GB"))));
     assert_eq!(names(&state), ["mmcblk0:", "sda:1", "sdb:2", "constant:4", "sdb:3"]);
-    hear(&mut state, News::Forgotten("4".to_owned()));
+    hear(&mut state, ClientEvent::Forgotten("4".to_owned()));
     assert_eq!(names(&state), ["mmcblk0:", "sda:1", "sdb:2", "sdb:3"]);
 }
 
@@ -29,14 +30,14 @@ fn what_runs_is_shown_in_figures_until_it_ends_with_an_answer() {
     let rows = state.rows();
     assert_eq!(
         rows[0].state(),
-        ("no test: in use: mmcblk0p1 is mounted at /boot/firmware".to_owned(), Tone::Plain)
+        ("no test: in use: mmcblk0p1 is mounted at /boot/firmware".to_owned(), NewsTone::Plain)
     );
     let figures = [rows[1].done(), rows[1].speed(), rows[1].latency(), rows[1].celsius(), rows[1].left()];
     assert_eq!(figures, ["42 %", "21.3", "1.23 ms", "43", "1:41"]);
     assert_eq!(rows[1].state().0, "check 2/4 writing");
     let state = finished_fake();
     let rows = state.rows();
-    assert_eq!(rows[0].state(), ("FAKE: holds 52 GB of 1 TB. Return it.".to_owned(), Tone::Bad));
+    assert_eq!(rows[0].state(), ("FAKE: holds 52 GB of 1 TB. Return it.".to_owned(), NewsTone::Bad));
     assert_eq!((rows[0].done(), rows[0].speed(), rows[0].left()), Default::default());
     assert!(rows[0].series.is_some(), "its course stays");
 }
@@ -47,66 +48,66 @@ fn another_card_in_the_reader_has_not_the_result_of_the_one_before() {
     empty.info.empty = true;
     for change in [vec![], vec![device("sdb", "Another", 1_000_000_000_000)], vec![empty]] {
         let mut state = finished_fake();
-        hear(&mut state, News::Devices(change));
-        hear(&mut state, News::Devices(vec![device("sdb", "Generic STORAGE", 1_000_000_000_000)]));
+        hear(&mut state, ClientEvent::Devices(change));
+        hear(&mut state, ClientEvent::Devices(vec![device("sdb", "Generic STORAGE", 1_000_000_000_000)]));
         let rows = state.rows();
         assert_eq!(rows[0].state().0, "safe to test");
         assert_eq!((rows[1].name(), rows[1].size().as_str()), ("sdb", "1 TB"), "it has a line of its own");
     }
     let mut state = finished_fake();
-    hear(&mut state, News::Devices(vec![device("sdb", "Generic STORAGE", 1_000_000_000_000)]));
+    hear(&mut state, ClientEvent::Devices(vec![device("sdb", "Generic STORAGE", 1_000_000_000_000)]));
     assert_eq!(names(&state), ["sdb:1"], "the same card stays what it is");
 }
 
 #[test]
 fn a_test_is_stopped_when_that_was_answered_with_yes_and_only_where_one_can_be() {
     let mut state = two_running();
-    assert_eq!(state.act(Action::Stop), None);
-    assert_eq!(state.mode, Mode::Confirm("1".to_owned()), "what runs is selected first");
-    assert_eq!(state.act(Action::No), None);
-    assert_eq!(state.mode, Mode::List);
-    state.act(Action::Down(1));
-    state.act(Action::Stop);
-    assert_eq!(state.act(Action::Yes), Some(Order::Stop("2".to_owned())));
-    state.act(Action::Up(usize::MAX));
-    state.act(Action::Stop);
+    assert_eq!(state.act(KeyAction::Stop), None);
+    assert_eq!(state.mode, ScreenMode::Confirm("1".to_owned()), "what runs is selected first");
+    assert_eq!(state.act(KeyAction::No), None);
+    assert_eq!(state.mode, ScreenMode::List);
+    state.act(KeyAction::Down(1));
+    state.act(KeyAction::Stop);
+    assert_eq!(state.act(KeyAction::Yes), Some(ClientRequest::Stop("2".to_owned())));
+    state.act(KeyAction::Up(usize::MAX));
+    state.act(KeyAction::Stop);
     assert_eq!(
         (state.mode.clone(), state.said.as_deref()),
-        (Mode::List, Some("no test that runs or waits is selected"))
+        (ScreenMode::List, Some("no test that runs or waits is selected"))
     );
-    hear(&mut state, News::Link(Link::Away("no server answers".to_owned())));
-    state.act(Action::Down(1));
-    state.act(Action::Stop);
+    hear(&mut state, ClientEvent::Link(ConnectionState::Away("no server answers".to_owned())));
+    state.act(KeyAction::Down(1));
+    state.act(KeyAction::Stop);
     assert!(state.said.as_deref().is_some_and(|said| said.contains("without the server")));
 }
 
 #[test]
 fn what_is_selected_stays_so_when_others_come_and_go() {
     let mut state = two_running();
-    state.act(Action::Down(1));
-    let selected = |state: &State| {
+    state.act(KeyAction::Down(1));
+    let selected = |state: &TopState| {
         let rows = state.rows();
         rows[state.selected(&rows)].name().to_owned()
     };
     assert_eq!(selected(&state), "sdb");
     hear(
         &mut state,
-        News::Devices(vec![
+        ClientEvent::Devices(vec![
             device("nvme0n1", "P5", 1_000_000_000_000),
             device("sdb", "Samsung EVO", 64_000_000_000),
         ]),
     );
     assert_eq!(selected(&state), "sdb");
-    hear(&mut state, News::Devices(Vec::new()));
-    state.act(Action::Down(usize::MAX));
-    state.act(Action::Down(usize::MAX));
-    state.act(Action::Enter);
-    assert_eq!(state.mode, Mode::Details(0));
-    state.act(Action::Down(usize::MAX));
+    hear(&mut state, ClientEvent::Devices(Vec::new()));
+    state.act(KeyAction::Down(usize::MAX));
+    state.act(KeyAction::Down(usize::MAX));
+    state.act(KeyAction::Enter);
+    assert_eq!(state.mode, ScreenMode::Details(0));
+    state.act(KeyAction::Down(usize::MAX));
     state.scrolled_to(7);
-    assert_eq!(state.mode, Mode::Details(7));
-    state.act(Action::Back);
-    assert_eq!(state.mode, Mode::List);
+    assert_eq!(state.mode, ScreenMode::Details(7));
+    state.act(KeyAction::Back);
+    assert_eq!(state.mode, ScreenMode::List);
 }
 
 #[test]
@@ -114,45 +115,49 @@ fn the_course_of_a_test_is_asked_for_where_it_is_not_known_and_only_once() {
     let mut ended = task("0", "verify", "sim:constant", "Constant, 32 GB");
     ended.state = Progress::Complete;
     let mut state = served(vec![device("sda", "A", 1)], vec![ended]);
-    assert_eq!(state.act(Action::Down(1)), Some(Order::Track("0".to_owned())));
-    hear(&mut state, News::Track { task: "0".to_owned(), moments: vec![moment(0.0), moment(1.0)] });
-    assert_eq!((state.act(Action::Up(1)), state.act(Action::Down(1))), (None, None));
-    assert_eq!(state.rows()[1].series.map(Series::seconds), Some(1.0));
+    assert_eq!(state.act(KeyAction::Down(1)), Some(ClientRequest::Track("0".to_owned())));
+    hear(&mut state, ClientEvent::Track { task: "0".to_owned(), moments: vec![moment(0.0), moment(1.0)] });
+    assert_eq!((state.act(KeyAction::Up(1)), state.act(KeyAction::Down(1))), (None, None));
+    assert_eq!(state.rows()[1].series.map(SpeedSeries::seconds), Some(1.0));
 }
 
 #[test]
 fn without_a_server_the_kernel_says_how_fast_a_card_is_read_and_written() {
-    let mut state = State::new("http://127.0.0.1:7373");
-    hear(&mut state, News::Link(Link::Away("no server answers".to_owned())));
+    let mut state = TopState::new("http://127.0.0.1:7373");
+    hear(&mut state, ClientEvent::Link(ConnectionState::Away("no server answers".to_owned())));
     hear(
         &mut state,
-        News::Here { computer: "pi4".to_owned(), devices: vec![device("sda", "A", 32_000_000_000)] },
+        ClientEvent::Here { computer: "pi4".to_owned(), devices: vec![device("sda", "A", 32_000_000_000)] },
     );
     for at in 0..9 {
-        let traffic = Traffic {
+        let traffic = DeviceTraffic {
             device: "sda".to_owned(),
             at: f64::from(at),
             read_mb_s: 20.0,
             write_mb_s: 1.5,
             latency_us: Some(350.0),
         };
-        hear(&mut state, News::Traffic(traffic));
+        hear(&mut state, ClientEvent::Traffic(traffic));
     }
     let rows = state.rows();
     assert_eq!((rows[0].speed(), rows[0].latency()), ("21.5".to_owned(), "350 µs".to_owned()));
-    assert_eq!(rows[0].series.map(Series::seconds), Some(8.0));
+    assert_eq!(rows[0].series.map(SpeedSeries::seconds), Some(8.0));
     hear(
         &mut state,
-        News::All {
+        ClientEvent::All {
             computer: "pi4".to_owned(),
             devices: vec![device("sda", "A", 32_000_000_000)],
             tasks: Vec::new(),
         },
     );
-    hear(&mut state, News::Link(Link::Live));
+    hear(&mut state, ClientEvent::Link(ConnectionState::Live));
     hear(
         &mut state,
-        News::Traffic(Traffic { device: "sda".to_owned(), read_mb_s: 3.0, ..Traffic::default() }),
+        ClientEvent::Traffic(DeviceTraffic {
+            device: "sda".to_owned(),
+            read_mb_s: 3.0,
+            ..DeviceTraffic::default()
+        }),
     );
     assert_eq!(state.rows()[0].speed(), "", "the server says what goes on from here on");
 }
@@ -164,15 +169,18 @@ fn days_of_tests_take_no_more_room_than_an_hour() {
         let id = format!("{number:08}");
         hear(
             &mut state,
-            News::Task(Box::new(Task { state: Progress::Complete, ..task(&id, "info", "sim:a", "A") })),
+            ClientEvent::Task(Box::new(TaskResource {
+                state: Progress::Complete,
+                ..task(&id, "info", "sim:a", "A")
+            })),
         );
-        hear(&mut state, News::Moment(TaskSample { task: id, moment: moment(1.0) }));
+        hear(&mut state, ClientEvent::Moment(TaskSample { task: id, moment: moment(1.0) }));
     }
     assert_eq!(
         (state.tasks.len(), state.tracks.len(), state.rows().len()),
         (MOST_TASKS, MOST_TASKS, MOST_ENDED)
     );
-    hear(&mut state, News::Moment(TaskSample { task: "unknown".to_owned(), moment: moment(1.0) }));
+    hear(&mut state, ClientEvent::Moment(TaskSample { task: "unknown".to_owned(), moment: moment(1.0) }));
     assert_eq!(state.tracks.len(), MOST_TASKS, "a test that nobody knows has no course");
 }
 

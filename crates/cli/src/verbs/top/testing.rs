@@ -1,12 +1,12 @@
 //! Screens to test with: what a server says of a computer with two readers.
 
-use super::client::{Link, News};
-use super::state::State;
+use super::client::{ClientEvent, ConnectionState};
+use super::state::TopState;
 use cardscope_model::device::{Bus, DeviceInfo};
-use cardscope_model::finding::Weight;
+use cardscope_model::finding::FindingWeight;
 use cardscope_model::progress::{FindingSummary, PlannedStage, ProgressSample, SpeedFigure};
-use cardscope_model::report::Tone;
-use cardscope_server::api::{Device, State as Progress, Task, TaskSample};
+use cardscope_model::report::NewsTone;
+use cardscope_server::api::{Device, TaskResource, TaskSample, TaskState as Progress};
 
 pub(super) fn device(name: &str, model: &str, bytes: u64) -> Device {
     let info = DeviceInfo {
@@ -32,9 +32,9 @@ pub(super) fn in_use() -> Device {
     Device { info, advice: Some("it holds the running system".to_owned()), task: None }
 }
 
-pub(super) fn task(id: &str, verb: &str, target: &str, title: &str) -> Task {
+pub(super) fn task(id: &str, verb: &str, target: &str, title: &str) -> TaskResource {
     let plan = ["reading the identity", "writing", "reading back", "restoring"];
-    Task {
+    TaskResource {
         id: id.to_owned(),
         verb: verb.to_owned(),
         target: target.to_owned(),
@@ -44,7 +44,7 @@ pub(super) fn task(id: &str, verb: &str, target: &str, title: &str) -> Task {
         started_at: Some("2026-05-01T12:00:01Z".to_owned()),
         plan: plan.map(|name| PlannedStage { name: name.to_owned(), weight: 1.0 }).to_vec(),
         says: "Writes 540 MB and restores what was there.".to_owned(),
-        ..Task::default()
+        ..TaskResource::default()
     }
 }
 
@@ -66,27 +66,27 @@ pub(super) fn moment(at: f64) -> ProgressSample {
     }
 }
 
-pub(super) fn hear(state: &mut State, news: News) {
+pub(super) fn hear(state: &mut TopState, news: ClientEvent) {
     state.hear(news, || "14:03:22".to_owned());
 }
 
 /// A server that knows these.
-pub(super) fn served(devices: Vec<Device>, tasks: Vec<Task>) -> State {
-    let mut state = State::new("http://127.0.0.1:7373");
-    hear(&mut state, News::All { computer: "pi4".to_owned(), devices, tasks });
-    hear(&mut state, News::Link(Link::Live));
+pub(super) fn served(devices: Vec<Device>, tasks: Vec<TaskResource>) -> TopState {
+    let mut state = TopState::new("http://127.0.0.1:7373");
+    hear(&mut state, ClientEvent::All { computer: "pi4".to_owned(), devices, tasks });
+    hear(&mut state, ClientEvent::Link(ConnectionState::Live));
     state
 }
 
-pub(super) fn goes_on(state: &mut State, task: &str, seconds: u32) {
+pub(super) fn goes_on(state: &mut TopState, task: &str, seconds: u32) {
     for at in 0..seconds * 5 {
         let moment = moment(f64::from(at) / 5.0);
-        hear(state, News::Moment(TaskSample { task: task.to_owned(), moment }));
+        hear(state, ClientEvent::Moment(TaskSample { task: task.to_owned(), moment }));
     }
 }
 
 /// Two tests under way, and a third card that may not be tested.
-pub(super) fn two_running() -> State {
+pub(super) fn two_running() -> TopState {
     let devices = vec![
         in_use(),
         device("sda", "SanDisk Extreme", 256_000_000_000),
@@ -94,7 +94,7 @@ pub(super) fn two_running() -> State {
     ];
     let mut first = task("1", "check", "/dev/sda", "SanDisk Extreme, 256 GB");
     first.findings = vec![FindingSummary {
-        weight: Weight::Hint,
+        weight: FindingWeight::Hint,
         verdict: "The card slows down after 12 GB.".to_owned(),
         advice: Some("Let it rest before long recordings.".to_owned()),
     }];
@@ -107,48 +107,51 @@ pub(super) fn two_running() -> State {
 }
 
 /// A fake whose test has ended.
-pub(super) fn finished_fake() -> State {
+pub(super) fn finished_fake() -> TopState {
     let mut state = served(
         vec![device("sdb", "Generic STORAGE", 1_000_000_000_000)],
         vec![task("1", "verify", "/dev/sdb", "Generic STORAGE, 1 TB")],
     );
     goes_on(&mut state, "1", 90);
-    let ended = Task {
+    let ended = TaskResource {
         state: Progress::Complete,
         ended_at: Some("2026-05-01T12:03:00Z".to_owned()),
         answer: Some("FAKE: holds 52 GB of 1 TB. Return it.".to_owned()),
-        tone: Some(Tone::Bad),
+        tone: Some(NewsTone::Bad),
         session: Some("0197".to_owned()),
         findings: vec![FindingSummary {
-            weight: Weight::Bad,
+            weight: FindingWeight::Bad,
             verdict: "Writes beyond 52 GB are lost (limbo, 99.9 %).".to_owned(),
             advice: Some("Return it.".to_owned()),
         }],
         notes: vec!["The card answers late at 52 GB.".to_owned()],
         ..task("1", "verify", "/dev/sdb", "Generic STORAGE, 1 TB")
     };
-    hear(&mut state, News::Task(Box::new(ended)));
+    hear(&mut state, ClientEvent::Task(Box::new(ended)));
     state
 }
 
 /// What a terminal obeys, what turns a line around, wide letters, and no end.
 pub(super) const HOSTILE: &str = "\u{1b}[2J\u{1b}]0;x\u{7}\u{9b}31m\n\r\t\u{202e}卡卡卡\u{200b}שלום\u{301}💾";
 
-pub(super) fn hostile() -> State {
+pub(super) fn hostile() -> TopState {
     let long = HOSTILE.repeat(40);
     let info = DeviceInfo { safe: false, reason: Some(long.clone()), ..device(&long, &long, u64::MAX).info };
     let device = Device { info, advice: Some(long.clone()), task: None };
     let path = device.info.path.clone();
     let mut on_it = task("1", &long, &path, &long);
     (on_it.says, on_it.answer, on_it.error) = (long.clone(), Some(long.clone()), Some(long.clone()));
-    on_it.findings =
-        vec![FindingSummary { weight: Weight::Bad, verdict: long.clone(), advice: Some(long.clone()) }];
+    on_it.findings = vec![FindingSummary {
+        weight: FindingWeight::Bad,
+        verdict: long.clone(),
+        advice: Some(long.clone()),
+    }];
     on_it.figures = vec![SpeedFigure { what: long.clone(), mb_s: f64::MAX }];
     on_it.notes = vec![long.clone()];
     on_it.plan = vec![PlannedStage { name: long.clone(), weight: f64::NAN }];
-    let ended = Task {
+    let ended = TaskResource {
         state: Progress::Failed,
-        ..Task { id: "0".to_owned(), target: long.clone(), ..on_it.clone() }
+        ..TaskResource { id: "0".to_owned(), target: long.clone(), ..on_it.clone() }
     };
     let mut state = served(vec![device, self::device("sdb", "SanDisk", 64_000_000_000)], vec![on_it, ended]);
     state.computer = long.clone();
@@ -169,7 +172,7 @@ pub(super) fn hostile() -> State {
     };
     for at in [0.0, 1.0, 1e300] {
         let moment = ProgressSample { at, ..odd.clone() };
-        hear(&mut state, News::Moment(TaskSample { task: "1".to_owned(), moment }));
+        hear(&mut state, ClientEvent::Moment(TaskSample { task: "1".to_owned(), moment }));
     }
     state
 }

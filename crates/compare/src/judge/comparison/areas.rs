@@ -1,8 +1,8 @@
 //! Each card over its largest test area, the one nearest to use; how far cards lie apart there, and what that area does
 //! to cards that were measured over a small one, too (docs/reference/reports.md#microsd-speed-comparison).
 
-use super::columns::{Column, TestKey, keys};
-use cardscope_model::comparison::{Apart, AreaEffect};
+use super::columns::{ComparedColumn, TestKey, keys};
+use cardscope_model::comparison::{AreaEffect, TestRange};
 use cardscope_model::statistics::distinct;
 
 /// Small and large areas differ by at least this.
@@ -12,24 +12,24 @@ const SIZES_APART: u64 = 4;
 const FIELD: usize = 3;
 
 /// The columns of each card, in the order of the first.
-pub(super) fn by_card(columns: &[Column]) -> Vec<Vec<&Column>> {
+pub(super) fn by_card(columns: &[ComparedColumn]) -> Vec<Vec<&ComparedColumn>> {
     let of = |card: &str| columns.iter().filter(|column| column.entry.card_id == card).collect();
     distinct(columns.iter().map(|column| column.entry.card_id.as_str())).into_iter().map(of).collect()
 }
 
 /// A card's name without its settings.
-pub(super) fn name(own: &[&Column]) -> String {
+pub(super) fn name(own: &[&ComparedColumn]) -> String {
     own.first().and_then(|column| column.entry.name.split(" · ").next()).unwrap_or_default().to_owned()
 }
 
 /// Bytes of the largest area of a column; 0 where nobody knows it.
-pub(super) fn size(column: &Column) -> u64 {
+pub(super) fn size(column: &ComparedColumn) -> u64 {
     column.entry.settings.iter().filter_map(|setting| setting.size_bytes).max().unwrap_or(0)
 }
 
 /// A card with each of its tests once, in the setting with the largest area that has it; of equal ones the first.
-pub(super) fn joined(own: &[&Column]) -> Option<Column> {
-    let mut own: Vec<&Column> = own.to_vec();
+pub(super) fn joined(own: &[&ComparedColumn]) -> Option<ComparedColumn> {
+    let mut own: Vec<&ComparedColumn> = own.to_vec();
     own.sort_by_key(|column| std::cmp::Reverse(size(column)));
     let (nearest, others) = own.split_first()?;
     let mut joined = (*nearest).clone();
@@ -43,17 +43,17 @@ pub(super) fn joined(own: &[&Column]) -> Option<Column> {
 }
 
 /// How far the cards lie apart in each test that at least three of them have.
-pub(super) fn apart(columns: &[Column]) -> Vec<Apart> {
+pub(super) fn apart(columns: &[ComparedColumn]) -> Vec<TestRange> {
     let cards = by_card(columns);
     let of = |key: &TestKey| {
-        let value = |own: &Vec<&Column>| {
+        let value = |own: &Vec<&ComparedColumn>| {
             let with = own.iter().rev().filter_map(|column| Some((size(column), column.speed(key)?)));
             Some((name(own), with.max_by_key(|(size, _)| *size)?.1))
         };
         let mut all: Vec<(String, f64)> = cards.iter().filter_map(value).collect();
         all.sort_by(|a, b| b.1.total_cmp(&a.1));
         let ((fastest, most), (slowest, least)) = (all.first()?.clone(), all.last()?.clone());
-        (all.len() >= FIELD).then(|| Apart {
+        (all.len() >= FIELD).then(|| TestRange {
             test: key.0,
             step: key.1.clone(),
             cards: all.len() as u32,
@@ -68,12 +68,12 @@ pub(super) fn apart(columns: &[Column]) -> Vec<Apart> {
 }
 
 /// The smallest area of each card against its largest one, in the tests that it has over both.
-pub(super) fn effects(columns: &[Column]) -> Vec<AreaEffect> {
+pub(super) fn effects(columns: &[ComparedColumn]) -> Vec<AreaEffect> {
     by_card(columns).iter().flat_map(|own| of_card(own)).collect()
 }
 
 /// The same of one card.
-pub(super) fn of_card(own: &[&Column]) -> Vec<AreaEffect> {
+pub(super) fn of_card(own: &[&ComparedColumn]) -> Vec<AreaEffect> {
     let sized = own.iter().filter(|column| size(column) > 0);
     let smallest = sized.clone().min_by_key(|column| size(column));
     let (Some(small), Some(large)) = (smallest, sized.max_by_key(|column| size(column))) else {

@@ -1,18 +1,18 @@
 //! What it is worth to change that by which the cards were divided (a board, its clock, a size), test by test, over all cards
 //! that were measured both ways and otherwise alike.
 
-use super::columns::{Column, TestKey, confounds, differs, keys, said};
+use super::columns::{ComparedColumn, TestKey, confounds, differs, keys, said};
 use cardscope_model::comparison::NOTICED;
-use cardscope_model::comparison::{Change, ChangedTest};
+use cardscope_model::comparison::{ChangeEffect, ChangedTest};
 use cardscope_model::statistics::mean;
 use cardscope_statistics::estimate::estimate;
 
 /// One change: from what, to what, and the two columns of each card that was measured both ways.
-type Pairs<'a> = (String, String, Vec<(&'a Column, &'a Column)>);
+type ChangePairs<'a> = (String, String, Vec<(&'a ComparedColumn, &'a ComparedColumn)>);
 
 /// Every change between two values of these words; none where nothing was divided by a word.
-pub(super) fn changes(columns: &[Column], by: &[&'static str]) -> Vec<Change> {
-    let mut found: Vec<Pairs> = Vec::new();
+pub(super) fn changes(columns: &[ComparedColumn], by: &[&'static str]) -> Vec<ChangeEffect> {
+    let mut found: Vec<ChangePairs> = Vec::new();
     for (number, first) in columns.iter().enumerate() {
         for second in columns[number + 1..].iter().filter(|second| is_changed(first, second, by)) {
             // Cards may have been measured in either order.
@@ -29,34 +29,34 @@ pub(super) fn changes(columns: &[Column], by: &[&'static str]) -> Vec<Change> {
 }
 
 /// Whether two columns are of one card and differ in these words and in nothing else that moves speeds.
-fn is_changed(first: &Column, second: &Column, by: &[&str]) -> bool {
+fn is_changed(first: &ComparedColumn, second: &ComparedColumn, by: &[&str]) -> bool {
     first.entry.card_id == second.entry.card_id
         && value(first, by) != value(second, by)
         && !differs([first, second]).iter().any(|differs| confounds(differs, by))
 }
 
 /// What a column was divided by: `Raspberry Pi 3 B, clock 100 MHz`.
-fn value(column: &Column, by: &[&str]) -> String {
+fn value(column: &ComparedColumn, by: &[&str]) -> String {
     let setting = column.entry.settings.first();
     let of = |word: &&str| said(word, setting.and_then(|setting| setting.value(word)));
     by.iter().map(of).collect::<Vec<_>>().join(", ")
 }
 
 /// What a change is worth, from the slower to the faster.
-fn change((from, to, pairs): Pairs) -> Option<Change> {
+fn change((from, to, pairs): ChangePairs) -> Option<ChangeEffect> {
     let tests = tests(&pairs);
     let all: Vec<f64> = tests.iter().map(|test| test.factor.ln()).collect();
     if mean(&all)? < 0.0 {
         let turned: Vec<_> = pairs.into_iter().map(|(first, second)| (second, first)).collect();
-        return Some(Change { from: to, to: from, tests: self::tests(&turned) });
+        return Some(ChangeEffect { from: to, to: from, tests: self::tests(&turned) });
     }
-    Some(Change { from, to, tests })
+    Some(ChangeEffect { from, to, tests })
 }
 
-fn tests(pairs: &[(&Column, &Column)]) -> Vec<ChangedTest> {
+fn tests(pairs: &[(&ComparedColumn, &ComparedColumn)]) -> Vec<ChangedTest> {
     let all = keys(pairs.iter().flat_map(|(first, second)| [*first, *second]));
     let test = |key: &TestKey| {
-        let log = |(a, b): &(&Column, &Column)| Some((b.speed(key)? / a.speed(key)?).ln());
+        let log = |(a, b): &(&ComparedColumn, &ComparedColumn)| Some((b.speed(key)? / a.speed(key)?).ln());
         let logs: Vec<f64> = pairs.iter().filter_map(log).collect();
         let over = estimate(&logs)?;
         let (test, step) = key.clone();

@@ -2,14 +2,14 @@
 //! besides the card.
 
 use cardscope_model::archived::StoredCard;
-use cardscope_model::comparison::{Differs, Entry, EntryLatency};
+use cardscope_model::comparison::{ComparedEntry, EntryLatency, SettingDifference};
 use cardscope_model::condition::in_words;
 use cardscope_model::result::ToolPrints;
-use cardscope_model::run::{CardRun, Figure};
+use cardscope_model::run::{CardRun, TestFigure};
 use cardscope_model::setting::Setting;
 use cardscope_model::statistics::{distinct, mean};
 use cardscope_model::test_name::TestName;
-use cardscope_statistics::usual::{Kind, Table};
+use cardscope_statistics::usual::{SpreadKind, SpreadTable};
 use std::collections::BTreeSet;
 
 /// Words that decide how fast a card is measured: runs that differ in one of them are not mixed unless it is wished.
@@ -40,7 +40,7 @@ pub(super) type TestKey = (TestName, Option<String>);
 
 /// The runs of one test, in order.
 #[derive(Debug, Clone, Default)]
-pub struct Values {
+pub struct TestRuns {
     /// Speeds in MB/s (10^6).
     pub mb_s: Vec<f64>,
     /// What the tools printed.
@@ -53,30 +53,30 @@ pub struct Values {
 
 /// One column of a comparison.
 #[derive(Debug, Clone)]
-pub struct Column {
+pub struct ComparedColumn {
     /// What its head says.
-    pub entry: Entry,
+    pub entry: ComparedEntry,
     /// What the columns of one piece under one setting share, which differ in their months alone.
     pub series: String,
     /// The tests in the order in which they were first measured.
-    pub tests: Vec<(TestKey, Values)>,
+    pub tests: Vec<(TestKey, TestRuns)>,
     /// The runs that are counted, in order: session, and number in it.
     pub runs: Vec<(String, u32)>,
 }
 
-impl Column {
+impl ComparedColumn {
     /// The kind of series that a test of it gives.
-    pub(super) fn kind(&self, (test, _): &TestKey) -> Kind {
-        Kind::new(&self.entry.card, self.entry.settings.first(), *test)
+    pub(super) fn kind(&self, (test, _): &TestKey) -> SpreadKind {
+        SpreadKind::new(&self.entry.card, self.entry.settings.first(), *test)
     }
 
     /// The kind of series that its runs over all tests give.
-    pub(super) fn kind_of_all(&self) -> Kind {
-        Kind::over_all(&self.entry.card, self.entry.settings.first())
+    pub(super) fn kind_of_all(&self) -> SpreadKind {
+        SpreadKind::over_all(&self.entry.card, self.entry.settings.first())
     }
 
     /// Its runs of one test.
-    pub(super) fn values(&self, key: &TestKey) -> Option<&Values> {
+    pub(super) fn values(&self, key: &TestKey) -> Option<&TestRuns> {
         self.tests.iter().find(|(of, _)| of == key).map(|(_, values)| values)
     }
 
@@ -86,19 +86,19 @@ impl Column {
     }
 
     /// Whether another column is of the same piece under the same setting, at another time.
-    pub fn ages_as(&self, other: &Column) -> bool {
+    pub fn ages_as(&self, other: &ComparedColumn) -> bool {
         (&self.entry.card_id, &self.series) == (&other.entry.card_id, &other.series)
     }
 }
 
 /// The tests of some columns: in the first column's order, further ones behind it.
-pub(super) fn keys<'a>(columns: impl Iterator<Item = &'a Column>) -> Vec<&'a TestKey> {
+pub(super) fn keys<'a>(columns: impl Iterator<Item = &'a ComparedColumn>) -> Vec<&'a TestKey> {
     distinct(columns.flat_map(|column| &column.tests).map(|(key, _)| key))
 }
 
 /// How the runs of a card are divided.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Division {
+pub enum RunDivision {
     /// By everything that decides how fast a card is measured.
     BySetting,
     /// By these words, which are what is compared, and by everything else that decides.
@@ -109,27 +109,27 @@ pub enum Division {
     Pooled,
 }
 
-impl Division {
+impl RunDivision {
     /// The words that were asked for.
     pub(super) fn asked(&self) -> &[&'static str] {
-        if let Division::By(words) = self { words } else { &[] }
+        if let RunDivision::By(words) = self { words } else { &[] }
     }
 
     /// What was asked for, as it stands in the document.
     pub(super) fn name(&self) -> Option<String> {
         match self {
-            Division::By(words) => Some(words.join(",")),
-            Division::ByAge => Some(AGE.to_owned()),
-            Division::BySetting | Division::Pooled => None,
+            RunDivision::By(words) => Some(words.join(",")),
+            RunDivision::ByAge => Some(AGE.to_owned()),
+            RunDivision::BySetting | RunDivision::Pooled => None,
         }
     }
 }
 
 /// A card's columns, in the order of their first runs.
-pub fn columns(card: &StoredCard, runs: Vec<CardRun>, division: &Division) -> Vec<Column> {
+pub fn columns(card: &StoredCard, runs: Vec<CardRun>, division: &RunDivision) -> Vec<ComparedColumn> {
     let asked = division.asked();
     let words: Vec<&str> = match division {
-        Division::Pooled => Vec::new(),
+        RunDivision::Pooled => Vec::new(),
         _ => {
             let mut words = asked.to_vec();
             for word in DIVIDING.into_iter().filter(|word| !asked.contains(word) && varies(&runs, word)) {
@@ -142,7 +142,7 @@ pub fn columns(card: &StoredCard, runs: Vec<CardRun>, division: &Division) -> Ve
         }
     };
     let pieces: Vec<Option<String>> = match division {
-        Division::ByAge => {
+        RunDivision::ByAge => {
             runs.iter().map(|run| run.unit.clone()).collect::<BTreeSet<_>>().into_iter().collect()
         }
         _ => Vec::new(),
@@ -153,7 +153,7 @@ pub fn columns(card: &StoredCard, runs: Vec<CardRun>, division: &Division) -> Ve
         if let Some(piece) = pieces.iter().position(|piece| *piece == run.unit).filter(|_| pieces.len() > 1) {
             key.push(format!("unit {}", piece + 1));
         }
-        if *division == Division::ByAge {
+        if *division == RunDivision::ByAge {
             key.push(run.at.as_deref().map_or(UNKNOWN, month).to_owned());
         }
         match groups.iter_mut().find(|(k, _)| *k == key) {
@@ -161,10 +161,10 @@ pub fn columns(card: &StoredCard, runs: Vec<CardRun>, division: &Division) -> Ve
             None => groups.push((key, vec![run])),
         }
     }
-    if *division == Division::ByAge {
+    if *division == RunDivision::ByAge {
         groups.sort_by(|a, b| a.0.cmp(&b.0));
     }
-    let shared = |key: &[String]| if *division == Division::ByAge { key.len() - 1 } else { key.len() };
+    let shared = |key: &[String]| if *division == RunDivision::ByAge { key.len() - 1 } else { key.len() };
     groups.into_iter().map(|(key, runs)| column(card, &key, shared(&key), &runs)).collect()
 }
 
@@ -204,10 +204,10 @@ fn month(date: &str) -> &str {
 }
 
 /// A column of a card; the first `shared` words of its key are those of its series.
-fn column(card: &StoredCard, key: &[String], shared: usize, runs: &[CardRun]) -> Column {
+fn column(card: &StoredCard, key: &[String], shared: usize, runs: &[CardRun]) -> ComparedColumn {
     let series = named(card, &key[..shared]);
     let counted = runs.iter().filter(|run| run.run.counted);
-    let mut column = Column {
+    let mut column = ComparedColumn {
         entry: entry(card, named(card, key), runs),
         series,
         tests: Vec::new(),
@@ -216,7 +216,7 @@ fn column(card: &StoredCard, key: &[String], shared: usize, runs: &[CardRun]) ->
     for (run, figure) in counted.flat_map(|run| run.run.results.iter().map(move |figure| (run, figure))) {
         let key = (figure.name(), figure.step.clone());
         let place = column.tests.iter().position(|(k, _)| *k == key).unwrap_or_else(|| {
-            column.tests.push((key, Values::default()));
+            column.tests.push((key, TestRuns::default()));
             column.tests.len() - 1
         });
         let values = &mut column.tests[place].1;
@@ -229,9 +229,9 @@ fn column(card: &StoredCard, key: &[String], shared: usize, runs: &[CardRun]) ->
 }
 
 /// Latencies of one run.
-fn latency_of(figure: &Figure) -> Option<EntryLatency> {
+fn latency_of(figure: &TestFigure) -> Option<EntryLatency> {
     let mean_us = figure.latency_us?;
-    let Figure { percentiles_us, max_latency_us: max_us, .. } = *figure;
+    let TestFigure { percentiles_us, max_latency_us: max_us, .. } = *figure;
     Some(EntryLatency { n: 1, mean_us, percentiles_us, max_us })
 }
 
@@ -239,10 +239,10 @@ fn named(card: &StoredCard, key: &[String]) -> String {
     [card.title.clone()].into_iter().chain(key.iter().cloned()).collect::<Vec<_>>().join(" · ")
 }
 
-fn entry(card: &StoredCard, name: String, runs: &[CardRun]) -> Entry {
+fn entry(card: &StoredCard, name: String, runs: &[CardRun]) -> ComparedEntry {
     let each = |of: fn(&CardRun) -> Option<String>| runs.iter().filter_map(of).collect::<BTreeSet<_>>();
     let days = each(|run| run.at.as_ref().map(|at| at.get(..10).unwrap_or(at).to_owned()));
-    Entry {
+    ComparedEntry {
         name,
         card_id: card.id.clone(),
         card: card.facts.without_serial(),
@@ -256,10 +256,10 @@ fn entry(card: &StoredCard, name: String, runs: &[CardRun]) -> Entry {
 }
 
 /// Everything in which the columns differ, by column.
-pub(super) fn differs<'a>(columns: impl IntoIterator<Item = &'a Column>) -> Vec<Differs> {
-    let entries: Vec<&Entry> = columns.into_iter().map(|column| &column.entry).collect();
-    let mut found: Vec<Differs> = Setting::words()
-        .map(|word| Differs {
+pub(super) fn differs<'a>(columns: impl IntoIterator<Item = &'a ComparedColumn>) -> Vec<SettingDifference> {
+    let entries: Vec<&ComparedEntry> = columns.into_iter().map(|column| &column.entry).collect();
+    let mut found: Vec<SettingDifference> = Setting::words()
+        .map(|word| SettingDifference {
             what: shown(word).to_owned(),
             values: entries.iter().map(|entry| mixed(entry, word)).collect(),
         })
@@ -277,20 +277,20 @@ fn shown(word: &str) -> &str {
 
 /// Runs and pieces are left out where something is blamed, since the statistics count them, and so are the words by which the
 /// cards were divided, since they were asked for.
-pub(super) fn is_blamed(differs: &Differs, by: &[&str]) -> bool {
+pub(super) fn is_blamed(differs: &SettingDifference, by: &[&str]) -> bool {
     !["runs", "units", "note"].contains(&differs.what.as_str())
         && by.iter().all(|by| differs.what != shown(by))
 }
 
-fn count(what: &str, entries: &[&Entry], of: fn(&Entry) -> u32) -> Differs {
-    Differs {
+fn count(what: &str, entries: &[&ComparedEntry], of: fn(&ComparedEntry) -> u32) -> SettingDifference {
+    SettingDifference {
         what: what.to_owned(),
         values: entries.iter().map(|entry| Some(of(entry).to_string())).collect(),
     }
 }
 
 /// The values of a word in a column; several where it mixes them, `None` where nobody knows any.
-fn mixed(entry: &Entry, word: &str) -> Option<String> {
+fn mixed(entry: &ComparedEntry, word: &str) -> Option<String> {
     let values = distinct(entry.settings.iter().map(|setting| setting.value(word)));
     if values.iter().all(Option::is_none) {
         return None;
@@ -301,36 +301,36 @@ fn mixed(entry: &Entry, word: &str) -> Option<String> {
 
 /// What every pair is held against.
 #[derive(Clone, Copy)]
-pub(super) struct Asked<'a> {
-    pub(super) differs: &'a [Differs],
+pub(super) struct PairBasis<'a> {
+    pub(super) differs: &'a [SettingDifference],
     pub(super) by: &'a [&'static str],
-    pub(super) table: &'a Table,
+    pub(super) table: &'a SpreadTable,
 }
 
 /// What differs between two columns besides what is compared.
-pub(super) struct Besides<'a> {
-    found: Vec<(&'a Differs, [Option<&'a str>; 2])>,
+pub(super) struct OtherDifferences<'a> {
+    found: Vec<(&'a SettingDifference, [Option<&'a str>; 2])>,
     /// Two settings of one card: the one word in which they differ is what is compared.
     one_card: bool,
 }
 
-impl<'a> Besides<'a> {
+impl<'a> OtherDifferences<'a> {
     pub(super) fn new(
-        columns: &[Column],
-        differs: &'a [Differs],
+        columns: &[ComparedColumn],
+        differs: &'a [SettingDifference],
         (first, second): (usize, usize),
         by: &[&str],
-    ) -> Besides<'a> {
+    ) -> OtherDifferences<'a> {
         let blamed = differs.iter().filter(|d| is_blamed(d, by) && d.values[first] != d.values[second]);
-        let values = |d: &'a Differs| [first, second].map(|side| d.values[side].as_deref());
+        let values = |d: &'a SettingDifference| [first, second].map(|side| d.values[side].as_deref());
         let one_card = columns[first].entry.card_id == columns[second].entry.card_id;
-        Besides { found: blamed.map(|d| (d, values(d))).collect(), one_card }
+        OtherDifferences { found: blamed.map(|d| (d, values(d))).collect(), one_card }
     }
 
     /// As they are listed.
     pub(super) fn in_words(&self) -> Vec<String> {
         let said = |value: Option<&str>| value.unwrap_or("unknown").to_owned();
-        let line = |(d, [a, b]): &(&Differs, [Option<&str>; 2])| {
+        let line = |(d, [a, b]): &(&SettingDifference, [Option<&str>; 2])| {
             format!("{}: {} against {}", in_words(&d.what), said(*a), said(*b))
         };
         self.found.iter().map(line).collect()
@@ -343,7 +343,7 @@ impl<'a> Besides<'a> {
     }
 
     /// Variance that they add to the logarithm of a factor.
-    pub(super) fn variance(&self, table: &Table) -> f64 {
+    pub(super) fn variance(&self, table: &SpreadTable) -> f64 {
         self.moving().into_iter().map(|(word, known)| table.variance_of(word, known)).sum()
     }
 
@@ -361,7 +361,7 @@ const CONFOUNDING: [&str; 9] =
     ["recipe", "size", "state", "reader", "usb_host", "board", "board_clock", "cooling", "file_system"];
 
 /// Whether something that differs moves speeds, and was not asked for.
-pub(super) fn confounds(differs: &Differs, by: &[&str]) -> bool {
+pub(super) fn confounds(differs: &SettingDifference, by: &[&str]) -> bool {
     is_blamed(differs, by) && CONFOUNDING.contains(&hidden(&differs.what))
 }
 

@@ -1,22 +1,22 @@
 //! What active cooling is worth to a card: its figures with and without it, over all tests together.
 
-use super::columns::{Asked, Column, differs, is_blamed};
+use super::columns::{ComparedColumn, PairBasis, differs, is_blamed};
 use super::overall::overall;
-use cardscope_model::comparison::{CoolingGain, Overall};
-use cardscope_statistics::usual::Table;
+use cardscope_model::comparison::{CoolingGain, OverallFactor};
+use cardscope_statistics::usual::SpreadTable;
 
 /// Words that may differ between the two: cooling is what is compared.
 const COMPARED: [&str; 2] = ["cooling", "cooling_of"];
 
 /// The gain of each card that was measured both ways and otherwise alike.
-pub(super) fn gains(columns: &[Column], table: &Table) -> Vec<CoolingGain> {
+pub(super) fn gains(columns: &[ComparedColumn], table: &SpreadTable) -> Vec<CoolingGain> {
     let cooled = |how: &'static str| columns.iter().filter(move |column| is_cooled(column, how));
     let of_card = |active| cooled("passive").filter_map(move |passive| gain(active, passive, table));
     cooled("active").flat_map(of_card).collect()
 }
 
 /// Whether all runs of a column had this cooling, of the card itself where it is known of what.
-fn is_cooled(column: &Column, how: &str) -> bool {
+fn is_cooled(column: &ComparedColumn, how: &str) -> bool {
     let settings = &column.entry.settings;
     let same = |word: &str, known: &str| {
         settings.iter().all(|setting| setting.value(word).is_none_or(|value| value == known))
@@ -25,7 +25,7 @@ fn is_cooled(column: &Column, how: &str) -> bool {
         && same("cooling_of", "card")
 }
 
-fn gain(active: &Column, passive: &Column, table: &Table) -> Option<CoolingGain> {
+fn gain(active: &ComparedColumn, passive: &ComparedColumn, table: &SpreadTable) -> Option<CoolingGain> {
     if active.entry.card_id != passive.entry.card_id {
         return None;
     }
@@ -34,8 +34,8 @@ fn gain(active: &Column, passive: &Column, table: &Table) -> Option<CoolingGain>
     if !differs.iter().filter(|d| is_blamed(d, &[])).all(|d| COMPARED.contains(&d.what.as_str())) {
         return None;
     }
-    let all = overall(&both, Asked { differs: &differs, by: &[], table });
-    let of = |column: &Column| all.iter().find(|overall| overall.name == column.entry.name);
+    let all = overall(&both, PairBasis { differs: &differs, by: &[], table });
+    let of = |column: &ComparedColumn| all.iter().find(|overall| overall.name == column.entry.name);
     let (cooled, uncooled) = (of(active)?, of(passive)?);
     Some(CoolingGain {
         name: active.entry.name.split(" · ").next().unwrap_or_default().to_owned(),
@@ -47,7 +47,7 @@ fn gain(active: &Column, passive: &Column, table: &Table) -> Option<CoolingGain>
 }
 
 /// Of the two only the slower one has an interval: its factor to the other.
-fn interval(cooled: &Overall, uncooled: &Overall) -> [f64; 2] {
+fn interval(cooled: &OverallFactor, uncooled: &OverallFactor) -> [f64; 2] {
     let [low, high] = uncooled.ci95;
     if cooled.factor_to_best < 1.0 { cooled.ci95 } else { [1.0 / high, 1.0 / low] }
 }

@@ -1,20 +1,20 @@
 //! What a comparison says in sentences: what is doubtful about it, and what would settle it; and with `--by age` whether a
 //! piece became slower over the months, in the statistics of [`cardscope_statistics::comparing::age`].
 
-use super::columns::{Column, TestKey, is_blamed, keys};
-use cardscope_model::comparison::{ComparedTest, Differs, Grade, Pair, Verdict};
+use super::columns::{ComparedColumn, TestKey, is_blamed, keys};
+use cardscope_model::comparison::{ChanceGrade, ComparedPair, ComparedTest, PairVerdict, SettingDifference};
 use cardscope_model::condition::in_words;
-use cardscope_model::finding::{Finding, Weight};
-use cardscope_model::units::{Speed, three_digits};
+use cardscope_model::finding::{Finding, FindingWeight};
+use cardscope_model::units::{SpeedMbS, three_digits};
 use cardscope_statistics::comparing;
-use cardscope_statistics::comparing::{Age, LEAST_RUNS, REAL};
+use cardscope_statistics::comparing::{AgeEffect, LEAST_RUNS, REAL};
 use jiff::civil::{Date, DateTime};
 
 /// Everything worth saying.
 pub(super) fn findings(
-    columns: &[Column],
+    columns: &[ComparedColumn],
     tests: &[ComparedTest],
-    differs: &[Differs],
+    differs: &[SettingDifference],
     by: &[&str],
 ) -> Vec<Finding> {
     let of = |(place, column)| few_runs(column, place, tests);
@@ -27,7 +27,7 @@ pub(super) fn findings(
 }
 
 /// Runs count test by test: a column of ten runs may have two of one test.
-fn few_runs(column: &Column, place: usize, tests: &[ComparedTest]) -> Option<Finding> {
+fn few_runs(column: &ComparedColumn, place: usize, tests: &[ComparedTest]) -> Option<Finding> {
     let counts: Vec<u32> = tests.iter().filter_map(|test| Some(test.spreads[place].as_ref()?.n)).collect();
     let few = counts.iter().filter(|n| **n < LEAST_RUNS).count();
     let least = counts.iter().copied().min().filter(|_| few > 0)?;
@@ -40,7 +40,7 @@ fn few_runs(column: &Column, place: usize, tests: &[ComparedTest]) -> Option<Fin
         runs(least, &column.entry.name)
     );
     Some(
-        Finding::new("few-runs", Weight::Note, 1.0, verdict)
+        Finding::new("few-runs", FindingWeight::Note, 1.0, verdict)
             .because("runs", least)
             .advise("Measure at least five runs; ten show whether the speed has two levels."),
     )
@@ -51,11 +51,14 @@ fn runs(n: u32, name: &str) -> String {
 }
 
 /// One finding an entry, with its tests.
-fn jumps(columns: &[Column], tests: &[ComparedTest]) -> Vec<Finding> {
-    let of = |(place, column): (usize, &Column)| {
+fn jumps(columns: &[ComparedColumn], tests: &[ComparedTest]) -> Vec<Finding> {
+    let of = |(place, column): (usize, &ComparedColumn)| {
         let jumping = tests.iter().filter_map(|test| {
             let levels = test.spreads[place].as_ref()?.levels?;
-            Some((test.test.to_string(), format!("{} and {}", three_digits(levels.low), Speed(levels.high))))
+            Some((
+                test.test.to_string(),
+                format!("{} and {}", three_digits(levels.low), SpeedMbS(levels.high)),
+            ))
         });
         let evidence: Vec<(String, String)> = jumping.collect();
         let verdict = format!(
@@ -64,7 +67,7 @@ fn jumps(columns: &[Column], tests: &[ComparedTest]) -> Vec<Finding> {
             evidence.len()
         );
         (!evidence.is_empty()).then(|| {
-            Finding::new("two-levels", Weight::Hint, 0.9, verdict)
+            Finding::new("two-levels", FindingWeight::Hint, 0.9, verdict)
                 .because_all(&evidence)
                 .advise("Run `cardscope sustain` to see whether a full cache or heat is the reason.")
         })
@@ -72,37 +75,40 @@ fn jumps(columns: &[Column], tests: &[ComparedTest]) -> Vec<Finding> {
     columns.iter().enumerate().filter_map(of).collect()
 }
 
-fn besides(differs: &[Differs], by: &[&str]) -> Option<Finding> {
+fn besides(differs: &[SettingDifference], by: &[&str]) -> Option<Finding> {
     let words: Vec<String> = differs.iter().filter(|d| is_blamed(d, by)).map(|d| in_words(&d.what)).collect();
     let verdict = format!("Besides the card, other conditions differ too: {}.", words.join(", "));
-    (!words.is_empty()).then(|| Finding::new("not-the-card-alone", Weight::Hint, 1.0, verdict))
+    (!words.is_empty()).then(|| Finding::new("not-the-card-alone", FindingWeight::Hint, 1.0, verdict))
 }
 
 /// Where the choice between two is open, and what would settle it.
 fn unsettled(tests: &[ComparedTest]) -> Option<Finding> {
-    let all: Vec<&Pair> = tests.iter().flat_map(|t| &t.pairs).collect();
-    let open = |p: &&&Pair| p.verdict == Verdict::CannotTell && p.grade < Grade::Likely;
-    let open: Vec<&&Pair> = all.iter().filter(open).collect();
+    let all: Vec<&ComparedPair> = tests.iter().flat_map(|t| &t.pairs).collect();
+    let open = |p: &&&ComparedPair| p.verdict == PairVerdict::CannotTell && p.grade < ChanceGrade::Likely;
+    let open: Vec<&&ComparedPair> = all.iter().filter(open).collect();
     if open.is_empty() {
         return None;
     }
     let more = open.iter().filter_map(|p| p.more_runs).max();
     let advice = |more| format!("Measure about {more} more runs of each card.");
     let verdict = format!("{} of {} comparisons do not show which card is faster.", open.len(), all.len());
-    Some(Finding { advice: more.map(advice), ..Finding::new("cannot-tell", Weight::Note, 1.0, verdict) })
+    Some(Finding {
+        advice: more.map(advice),
+        ..Finding::new("cannot-tell", FindingWeight::Note, 1.0, verdict)
+    })
 }
 
 /// A difference between two models needs more than one piece of each.
-fn pieces(columns: &[Column]) -> Option<Finding> {
+fn pieces(columns: &[ComparedColumn]) -> Option<Finding> {
     let cards = columns.iter().map(|c| &c.entry.card_id).collect::<std::collections::BTreeSet<_>>().len();
     let verdict = "One unit per model was tested; other units may differ.";
     (cards > 1 && columns.iter().all(|c| c.entry.specimens == 1))
-        .then(|| Finding::new("one-piece-each", Weight::Note, 1.0, verdict))
+        .then(|| Finding::new("one-piece-each", FindingWeight::Note, 1.0, verdict))
 }
 
 /// One finding for each piece under one setting that was measured often enough, with its tests as evidence.
-pub(super) fn ages(columns: &[Column]) -> Vec<Finding> {
-    let mut rest: Vec<&Column> = columns.iter().collect();
+pub(super) fn ages(columns: &[ComparedColumn]) -> Vec<Finding> {
+    let mut rest: Vec<&ComparedColumn> = columns.iter().collect();
     let mut found = Vec::new();
     while let Some(first) = rest.first().copied() {
         let (same, others): (Vec<_>, Vec<_>) = rest.into_iter().partition(|column| column.ages_as(first));
@@ -112,14 +118,14 @@ pub(super) fn ages(columns: &[Column]) -> Vec<Finding> {
     found
 }
 
-fn finding(first: &Column, same: &[&Column]) -> Option<Finding> {
-    let ages: Vec<(&TestKey, Age)> = keys(same.iter().copied())
+fn finding(first: &ComparedColumn, same: &[&ComparedColumn]) -> Option<Finding> {
+    let ages: Vec<(&TestKey, AgeEffect)> = keys(same.iter().copied())
         .into_iter()
         .filter_map(|key| Some((key, comparing::age(&points(same, key))?)))
         .collect();
     // Who asks for the age asks of all tests at once.
     let corrected = comparing::holm(&ages.iter().map(|(_, age)| age.p).collect::<Vec<_>>());
-    let real: Vec<&(&TestKey, Age)> = ages
+    let real: Vec<&(&TestKey, AgeEffect)> = ages
         .iter()
         .zip(corrected)
         .filter(|((_, age), p)| age.real && *p < REAL)
@@ -133,7 +139,7 @@ fn finding(first: &Column, same: &[&Column]) -> Option<Finding> {
     let name = &first.series;
     if real.is_empty() {
         let claim = format!("Every test of {name} kept its speed {watched}.");
-        return Some(Finding::new("age", Weight::Note, 0.9, claim));
+        return Some(Finding::new("age", FindingWeight::Note, 0.9, claim));
     }
     let slower = real.iter().filter(|(_, age)| age.per_year < 0.0).count();
     let claim = match (slower, real.len() - slower) {
@@ -141,7 +147,7 @@ fn finding(first: &Column, same: &[&Column]) -> Option<Finding> {
         (0, n) => format!("{} faster {watched}.", became(n, name)),
         (n, m) => format!("{} slower and {m} faster {watched}.", became(n, name)),
     };
-    let weight = if slower > 0 { Weight::Hint } else { Weight::Note };
+    let weight = if slower > 0 { FindingWeight::Hint } else { FindingWeight::Note };
     let advice = "Save the data, erase the card and measure again: a full card writes slower.";
     let mut finding = Finding::new("age", weight, 0.9, claim);
     finding.evidence = real.iter().map(|((test, step), age)| evidence(test, step.as_deref(), age)).collect();
@@ -152,7 +158,11 @@ fn became(tests: usize, name: &str) -> String {
     if tests == 1 { format!("One test of {name} became") } else { format!("{tests} tests of {name} became") }
 }
 
-fn evidence(test: &cardscope_model::test_name::TestName, step: Option<&str>, age: &Age) -> (String, String) {
+fn evidence(
+    test: &cardscope_model::test_name::TestName,
+    step: Option<&str>,
+    age: &AgeEffect,
+) -> (String, String) {
     let name = step.map_or_else(|| test.to_string(), |step| format!("{test} {step}"));
     let [low, high] = age.ci95;
     let share = age.percent_per_year.map_or(String::new(), |percent| format!(", {percent:+.1} %"));
@@ -160,7 +170,7 @@ fn evidence(test: &cardscope_model::test_name::TestName, step: Option<&str>, age
 }
 
 /// Day and figure of each run whose day is known.
-fn points(columns: &[&Column], key: &TestKey) -> Vec<(f64, f64)> {
+fn points(columns: &[&ComparedColumn], key: &TestKey) -> Vec<(f64, f64)> {
     let of = columns.iter().flat_map(|column| &column.tests).filter(|(k, _)| k == key);
     of.flat_map(|(_, values)| values.at.iter().zip(&values.mb_s))
         .filter_map(|(at, mb_s)| Some((day(at.as_deref()?)?, *mb_s)))

@@ -1,11 +1,11 @@
 //! How long I/Os of the compared cards took, as far as the logs and own runs say.
 
-use super::columns::{Column, TestKey, keys};
+use super::columns::{ComparedColumn, TestKey, keys};
 use cardscope_model::comparison::{ComparedLatency, EntryLatency};
-use cardscope_model::run::Percentiles;
+use cardscope_model::run::LatencyPercentiles;
 
 /// The latencies of each test of which one column has any.
-pub(super) fn latencies(columns: &[Column]) -> Vec<ComparedLatency> {
+pub(super) fn latencies(columns: &[ComparedColumn]) -> Vec<ComparedLatency> {
     let of = |key: &TestKey| ComparedLatency {
         test: key.0,
         step: key.1.clone(),
@@ -15,7 +15,7 @@ pub(super) fn latencies(columns: &[Column]) -> Vec<ComparedLatency> {
     all.filter(|test| test.entries.iter().any(Option::is_some)).collect()
 }
 
-fn entry(column: &Column, key: &TestKey) -> Option<EntryLatency> {
+fn entry(column: &ComparedColumn, key: &TestKey) -> Option<EntryLatency> {
     let (_, values) = column.tests.iter().find(|(known, _)| known == key)?;
     summed(&values.latencies)
 }
@@ -28,7 +28,7 @@ fn summed(runs: &[EntryLatency]) -> Option<EntryLatency> {
     Some(EntryLatency {
         n: runs.len() as u32,
         mean_us: mean(|run| Some(run.mean_us))?,
-        percentiles_us: Percentiles {
+        percentiles_us: LatencyPercentiles {
             p50: mean(|run| run.percentiles_us.p50),
             p99: mean(|run| run.percentiles_us.p99),
             p999: mean(|run| run.percentiles_us.p999),
@@ -46,7 +46,7 @@ mod tests {
         let run = |mean_us, p99, max_us| EntryLatency {
             n: 1,
             mean_us,
-            percentiles_us: Percentiles { p99, ..Percentiles::default() },
+            percentiles_us: LatencyPercentiles { p99, ..LatencyPercentiles::default() },
             max_us,
         };
         let all = summed(&[run(400.0, Some(900.0), Some(5e3)), run(600.0, None, Some(7e3))]).unwrap();

@@ -13,25 +13,27 @@ mod remarks;
 #[cfg(test)]
 mod tests;
 
-pub use columns::{AGE, Column, Division, Values, columns};
+pub use columns::{AGE, ComparedColumn, RunDivision, TestRuns, columns};
 
-use cardscope_model::comparison::{ComparedTest, Comparison, LevelPair, Pair, PrintedSpread, Spread, iops};
+use cardscope_model::comparison::{
+    ComparedPair, ComparedTest, Comparison, LevelPair, PrintedSpread, Spread, iops,
+};
 use cardscope_model::result::ToolPrints;
 use cardscope_model::statistics::median;
 use cardscope_statistics::comparing;
-use cardscope_statistics::comparing::{Difference, difference};
+use cardscope_statistics::comparing::{CardDifference, difference};
 use cardscope_statistics::estimate::estimate;
-use cardscope_statistics::usual::{Table, Usual};
-use columns::{Asked, Besides, TestKey, differs, keys};
+use cardscope_statistics::usual::{SpreadTable, UsualSpeed};
+use columns::{OtherDifferences, PairBasis, TestKey, differs, keys};
 
 /// The document of columns that stand beside each other, divided like this; with what is known of series of runs.
-pub fn comparison(columns: Vec<Column>, division: &Division, table: &Table) -> Comparison {
+pub fn comparison(columns: Vec<ComparedColumn>, division: &RunDivision, table: &SpreadTable) -> Comparison {
     let differs = differs(&columns);
     let by = division.asked();
-    let asked = Asked { differs: &differs, by, table };
+    let asked = PairBasis { differs: &differs, by, table };
     let tests = compared(&columns, asked);
     let mut findings = findings::findings(&columns, &tests, &differs, by);
-    if *division == Division::ByAge {
+    if *division == RunDivision::ByAge {
         findings.extend(findings::ages(&columns));
     }
     let overall = overall::overall(&columns, asked);
@@ -61,13 +63,13 @@ pub fn comparison(columns: Vec<Column>, division: &Division, table: &Table) -> C
 
 /// Every test that a column has, with its figures and pairs. p values are corrected over all tests of the same two columns:
 /// who holds two cards against each other asks so many questions at once. Who stands first of many is asked in `rank`.
-fn compared(columns: &[Column], asked: Asked) -> Vec<ComparedTest> {
+fn compared(columns: &[ComparedColumn], asked: PairBasis) -> Vec<ComparedTest> {
     let mut found: Vec<ComparedTest> = Vec::new();
-    let mut differences: Vec<Difference> = Vec::new();
+    let mut differences: Vec<CardDifference> = Vec::new();
     for key in keys(columns.iter()) {
         found.push(test(columns, key, asked, &mut differences));
     }
-    let mut pairs: Vec<(&mut Pair, Difference)> =
+    let mut pairs: Vec<(&mut ComparedPair, CardDifference)> =
         found.iter_mut().flat_map(|test| &mut test.pairs).zip(differences).collect();
     pairs.sort_by_key(|(pair, _)| (pair.first, pair.second));
     for same in pairs.chunk_by_mut(|a, b| (a.0.first, a.0.second) == (b.0.first, b.0.second)) {
@@ -80,22 +82,30 @@ fn compared(columns: &[Column], asked: Asked) -> Vec<ComparedTest> {
     found
 }
 
-fn test(columns: &[Column], key: &TestKey, asked: Asked, differences: &mut Vec<Difference>) -> ComparedTest {
+fn test(
+    columns: &[ComparedColumn],
+    key: &TestKey,
+    asked: PairBasis,
+    differences: &mut Vec<CardDifference>,
+) -> ComparedTest {
     let (test, step) = key.clone();
     let block_bytes = test.pattern.block;
-    let of = |column: &Column| {
+    let of = |column: &ComparedColumn| {
         let values = column.values(key)?;
-        let usual = Usual::of(&values.mb_s, asked.table.spread(column.kind(key)));
+        let usual = UsualSpeed::of(&values.mb_s, asked.table.spread(column.kind(key)));
         Some((spread(values, usual.as_ref(), block_bytes)?, usual))
     };
-    let sides: Vec<Option<(Spread, Option<Usual>)>> = columns.iter().map(of).collect();
+    let sides: Vec<Option<(Spread, Option<UsualSpeed>)>> = columns.iter().map(of).collect();
     let mut pairs = Vec::new();
     for (first, second) in both(&sides) {
         if let (Some((a, known_a)), Some((b, known_b))) = (&sides[first], &sides[second]) {
-            let besides = Besides::new(columns, asked.differs, (first, second), asked.by);
+            let besides = OtherDifferences::new(columns, asked.differs, (first, second), asked.by);
             let variance = besides.variance(asked.table);
             let found = difference(known_a.as_ref(), known_b.as_ref(), asked.table, variance);
-            pairs.push(Pair { levels: level_with_level(a, b), ..pair((first, second), &found, &besides) });
+            pairs.push(ComparedPair {
+                levels: level_with_level(a, b),
+                ..pair((first, second), &found, &besides)
+            });
             differences.push(found);
         }
     }
@@ -123,8 +133,8 @@ fn both<T>(columns: &[T]) -> impl Iterator<Item = (usize, usize)> + use<T> {
     (0..n).flat_map(move |first| (first + 1..n).map(move |second| (first, second)))
 }
 
-fn pair((first, second): (usize, usize), found: &Difference, besides: &Besides) -> Pair {
-    Pair {
+fn pair((first, second): (usize, usize), found: &CardDifference, besides: &OtherDifferences) -> ComparedPair {
+    ComparedPair {
         first,
         second,
         factor: found.factor,
@@ -143,12 +153,12 @@ fn pair((first, second): (usize, usize), found: &Difference, besides: &Besides) 
 }
 
 /// What is left of a difference once it is known how many were looked at.
-fn take(pair: &mut Pair, corrected: Difference) {
+fn take(pair: &mut ComparedPair, corrected: CardDifference) {
     (pair.p, pair.verdict, pair.more_runs) = (corrected.p, corrected.verdict, corrected.more_runs);
 }
 
 /// Runs of one test as a whole; `None` without any.
-fn spread(values: &Values, usual: Option<&Usual>, block_bytes: u64) -> Option<Spread> {
+fn spread(values: &TestRuns, usual: Option<&UsualSpeed>, block_bytes: u64) -> Option<Spread> {
     let all = estimate(&values.mb_s)?;
     Some(Spread {
         n: all.n,

@@ -3,11 +3,11 @@
 //! taken together, each with the mean of its logarithms, and not the tests' errors as if they were independent.
 
 use super::areas::{by_card, joined, size};
-use super::columns::{Asked, Besides, Column, TestKey, Values, differs, keys};
-use cardscope_model::comparison::Overall;
+use super::columns::{ComparedColumn, OtherDifferences, PairBasis, TestKey, TestRuns, differs, keys};
+use cardscope_model::comparison::OverallFactor;
 use cardscope_model::statistics::distinct;
-use cardscope_statistics::comparing::{Contender, best};
-use cardscope_statistics::usual::{Normals, Table, Usual};
+use cardscope_statistics::comparing::{RankedValue, best};
+use cardscope_statistics::usual::{NormalMixture, SpreadTable, UsualSpeed};
 
 /// Correlation of the errors of two tests of one card where their runs cannot be paired: heat and caches move most of
 /// them the same way (0.74 to 0.94 on SD Express, docs/reference/flash.md#sd-express-runs; 0 where the host decides).
@@ -15,27 +15,28 @@ const ALIKE: f64 = 0.5;
 
 /// Every entry over all tests that all have, the best first; where the settings of cards share none, every card by each test in
 /// the setting with the largest area. None for a single entry or without such a test.
-pub(super) fn overall(columns: &[Column], asked: Asked) -> Vec<Overall> {
+pub(super) fn overall(columns: &[ComparedColumn], asked: PairBasis) -> Vec<OverallFactor> {
     if let Some(largest) = over_the_largest_area(columns).filter(|_| !asked.by.contains(&"size")) {
-        return among(&largest, Asked { differs: &differs(&largest), ..asked });
+        return among(&largest, PairBasis { differs: &differs(&largest), ..asked });
     }
     let found = among(columns, asked);
     let cards = distinct(columns.iter().map(|column| column.entry.card_id.as_str()));
     if !found.is_empty() || cards.len() == columns.len() || cards.len() < 2 {
         return found;
     }
-    let joined: Vec<Column> = by_card(columns).iter().filter_map(|own| joined(own)).collect();
+    let joined: Vec<ComparedColumn> = by_card(columns).iter().filter_map(|own| joined(own)).collect();
     let differs = differs(&joined);
-    among(&joined, Asked { differs: &differs, ..asked })
+    among(&joined, PairBasis { differs: &differs, ..asked })
 }
 
 /// The columns over the largest area, where several cards were measured over one and the same and some of them over smaller
 /// ones, too: these may have measured a buffer, and are no rivals. None where a test would be lost.
-fn over_the_largest_area(columns: &[Column]) -> Option<Vec<Column>> {
+fn over_the_largest_area(columns: &[ComparedColumn]) -> Option<Vec<ComparedColumn>> {
     let cards = by_card(columns);
     let largest = columns.iter().map(size).max()?;
     let all_have_it = cards.iter().all(|own| own.iter().any(|column| size(column) == largest));
-    let found: Vec<Column> = columns.iter().filter(|column| size(column) == largest).cloned().collect();
+    let found: Vec<ComparedColumn> =
+        columns.iter().filter(|column| size(column) == largest).cloned().collect();
     let has = |card: &str, key: &TestKey| {
         found.iter().any(|column| column.entry.card_id == card && column.values(key).is_some())
     };
@@ -43,7 +44,7 @@ fn over_the_largest_area(columns: &[Column]) -> Option<Vec<Column>> {
     (!lost && cards.len() > 1 && largest > 0 && all_have_it && found.len() < columns.len()).then_some(found)
 }
 
-fn among(columns: &[Column], asked: Asked) -> Vec<Overall> {
+fn among(columns: &[ComparedColumn], asked: PairBasis) -> Vec<OverallFactor> {
     let shared: Vec<&TestKey> = keys(columns.iter())
         .into_iter()
         .filter(|key| columns.iter().all(|c| c.values(key).is_some()))
@@ -53,12 +54,12 @@ fn among(columns: &[Column], asked: Asked) -> Vec<Overall> {
     }
     let besides: Vec<(Vec<&str>, f64)> =
         (0..columns.len()).map(|entry| confounders(columns, asked, entry)).collect();
-    let contender = |(column, (_, variance)): (&Column, &(Vec<&str>, f64))| {
+    let contender = |(column, (_, variance)): (&ComparedColumn, &(Vec<&str>, f64))| {
         let found = contender(column, &shared, asked.table)?;
         // Half of what differs between two is each one's.
-        Some(Contender { known: found.known.widened(variance / 2.0), ..found })
+        Some(RankedValue { known: found.known.widened(variance / 2.0), ..found })
     };
-    let known: Option<Vec<Contender>> = columns.iter().zip(&besides).map(contender).collect();
+    let known: Option<Vec<RankedValue>> = columns.iter().zip(&besides).map(contender).collect();
     let Some(known) = known else { return Vec::new() };
     let chances = best(&known);
     let wins = wins(columns, &shared);
@@ -71,7 +72,7 @@ fn among(columns: &[Column], asked: Asked) -> Vec<Overall> {
         let log = known[entry].value - known[first].value;
         let [low, high] = known[entry].known.minus(&known[first].known).middle95();
         let ci95 = if entry == first { [1.0, 1.0] } else { [low.min(log).exp(), high.max(log).exp()] };
-        Overall {
+        OverallFactor {
             name: columns[entry].entry.name.clone(),
             factor_to_best: log.exp(),
             ci95,
@@ -85,36 +86,36 @@ fn among(columns: &[Column], asked: Asked) -> Vec<Overall> {
 }
 
 /// In which words of rig, tool, size and cooling an entry differs from any other, and the most that it adds between two.
-fn confounders<'a>(columns: &[Column], asked: Asked<'a>, entry: usize) -> (Vec<&'a str>, f64) {
+fn confounders<'a>(columns: &[ComparedColumn], asked: PairBasis<'a>, entry: usize) -> (Vec<&'a str>, f64) {
     let others = (0..columns.len()).filter(|other| *other != entry);
-    let between: Vec<Besides> =
-        others.map(|other| Besides::new(columns, asked.differs, (entry, other), asked.by)).collect();
+    let between: Vec<OtherDifferences> =
+        others.map(|other| OtherDifferences::new(columns, asked.differs, (entry, other), asked.by)).collect();
     let most = between.iter().map(|besides| besides.variance(asked.table)).fold(0.0, f64::max);
-    (distinct(between.iter().flat_map(Besides::confounders)), most)
+    (distinct(between.iter().flat_map(OtherDifferences::confounders)), most)
 }
 
 /// What is known of an entry's logarithm over these tests.
-fn contender(column: &Column, shared: &[&TestKey], table: &Table) -> Option<Contender> {
-    let tests: Vec<&Values> = shared.iter().filter_map(|key| column.values(key)).collect();
+fn contender(column: &ComparedColumn, shared: &[&TestKey], table: &SpreadTable) -> Option<RankedValue> {
+    let tests: Vec<&TestRuns> = shared.iter().filter_map(|key| column.values(key)).collect();
     if let Some(runs) = runs(&tests) {
         let kind = if let [key] = shared { column.kind(key) } else { column.kind_of_all() };
-        let usual = Usual::of_logs(&runs, table.spread(kind))?;
-        return Some(Contender { value: usual.middle().ln(), known: usual.log().clone() });
+        let usual = UsualSpeed::of_logs(&runs, table.spread(kind))?;
+        return Some(RankedValue { value: usual.middle().ln(), known: usual.log().clone() });
     }
     let usual =
-        |(values, key): (&&Values, &&TestKey)| Usual::of(&values.mb_s, table.spread(column.kind(key)));
-    let each: Vec<Usual> = tests.iter().zip(shared).map(usual).collect::<Option<_>>()?;
+        |(values, key): (&&TestRuns, &&TestKey)| UsualSpeed::of(&values.mb_s, table.spread(column.kind(key)));
+    let each: Vec<UsualSpeed> = tests.iter().zip(shared).map(usual).collect::<Option<_>>()?;
     let count = each.len() as f64;
-    let of = |figure: fn(&Usual) -> f64| each.iter().map(figure).sum::<f64>();
+    let of = |figure: fn(&UsualSpeed) -> f64| each.iter().map(figure).sum::<f64>();
     let alone = of(|usual| usual.log().variance());
     let together = of(|usual| usual.log().variance().sqrt()).powi(2);
     let variance = ((1.0 - ALIKE) * alone + ALIKE * together) / (count * count);
-    let known = Normals::single(of(|usual| usual.log().mean()) / count, variance);
-    Some(Contender { known, value: of(|usual| usual.middle().ln()) / count })
+    let known = NormalMixture::single(of(|usual| usual.log().mean()) / count, variance);
+    Some(RankedValue { known, value: of(|usual| usual.middle().ln()) / count })
 }
 
 /// The mean of the logarithms of each run; `None` where tests have different numbers of runs or a card stood still.
-fn runs(tests: &[&Values]) -> Option<Vec<f64>> {
+fn runs(tests: &[&TestRuns]) -> Option<Vec<f64>> {
     let count = tests.first()?.mb_s.len();
     let whole =
         tests.iter().all(|t| t.mb_s.len() == count && t.mb_s.iter().all(|v| v.is_finite() && *v > 0.0));
@@ -123,10 +124,10 @@ fn runs(tests: &[&Values]) -> Option<Vec<f64>> {
 }
 
 /// In how many tests each entry has the highest mean.
-fn wins(columns: &[Column], shared: &[&TestKey]) -> Vec<u32> {
+fn wins(columns: &[ComparedColumn], shared: &[&TestKey]) -> Vec<u32> {
     let mut wins = vec![0; columns.len()];
     for key in shared {
-        let mean = |column: &Column| {
+        let mean = |column: &ComparedColumn| {
             let runs = &column.values(key)?.mb_s;
             cardscope_model::statistics::mean(runs)
         };

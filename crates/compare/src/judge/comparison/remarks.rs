@@ -3,12 +3,12 @@
 //! docs/reference/reports.md#microsd-speed-comparison).
 
 use super::areas::{self, by_card};
-use super::columns::{Column, TestKey, Values};
+use super::columns::{ComparedColumn, TestKey, TestRuns};
 use cardscope_model::card::CardFacts;
 use cardscope_model::comparison::CardRemark;
 use cardscope_model::statistics::mean;
-use cardscope_model::test_name::{Op, Order, TestName};
-use cardscope_model::units::{BinarySize, KIB, MB, Speed};
+use cardscope_model::test_name::{IoOrder, TestName, TestOp};
+use cardscope_model::units::{BinarySize, KIB, MB, SpeedMbS};
 use cardscope_sd::mark::Mark;
 
 /// A large area below the first share of a small one shows that the small one measured a buffer, below the second that the
@@ -38,10 +38,10 @@ const FULL: f64 = 0.9;
 const HARDLY: f64 = 20.0;
 
 /// The remarks on every card that there is something to say of.
-pub(super) fn remarks(columns: &[Column]) -> Vec<CardRemark> {
+pub(super) fn remarks(columns: &[ComparedColumn]) -> Vec<CardRemark> {
     let cards = by_card(columns);
-    let nearest: Vec<Column> = cards.iter().filter_map(|own| areas::joined(own)).collect();
-    let of = |(own, card): (&Vec<&Column>, &Column)| {
+    let nearest: Vec<ComparedColumn> = cards.iter().filter_map(|own| areas::joined(own)).collect();
+    let of = |(own, card): (&Vec<&ComparedColumn>, &ComparedColumn)| {
         let said = [
             area(own),
             queue(card),
@@ -57,38 +57,38 @@ pub(super) fn remarks(columns: &[Column]) -> Vec<CardRemark> {
     cards.iter().zip(&nearest).filter_map(of).collect()
 }
 
-fn speed(column: &Column, wanted: impl Fn(&TestName) -> bool) -> Option<f64> {
-    let usual = |(_, values): &(TestKey, Values)| mean(&values.mb_s);
+fn speed(column: &ComparedColumn, wanted: impl Fn(&TestName) -> bool) -> Option<f64> {
+    let usual = |(_, values): &(TestKey, TestRuns)| mean(&values.mb_s);
     let found = column.tests.iter().filter(|((test, _), _)| wanted(test)).filter_map(usual);
     found.filter(|mb_s| mb_s.is_finite() && *mb_s > 0.0).max_by(f64::total_cmp)
 }
 
-fn small(op: Op, flight: u32) -> impl Fn(&TestName) -> bool {
+fn small(op: TestOp, flight: u32) -> impl Fn(&TestName) -> bool {
     move |test| {
         let pattern = test.pattern;
-        let blocks = pattern.order == Order::Random && pattern.block == 4 * KIB;
+        let blocks = pattern.order == IoOrder::Random && pattern.block == 4 * KIB;
         test.op == op && blocks && pattern.queue * pattern.threads == flight
     }
 }
 
-fn in_order(op: Op) -> impl Fn(&TestName) -> bool {
-    move |test| test.op == op && test.pattern.order == Order::Sequential && test.pattern.block >= 1024 * KIB
+fn in_order(op: TestOp) -> impl Fn(&TestName) -> bool {
+    move |test| test.op == op && test.pattern.order == IoOrder::Sequential && test.pattern.block >= 1024 * KIB
 }
 
 /// The test that falls most from the smallest area to the largest, or that none does.
-fn area(own: &[&Column]) -> Option<String> {
+fn area(own: &[&ComparedColumn]) -> Option<String> {
     let effects = areas::of_card(own);
     let worst = effects.iter().min_by(|a, b| a.share().total_cmp(&b.share()))?;
     let (test, [from, to]) = (worst.test, worst.bytes.map(BinarySize));
     let fall = || {
-        let [small, large] = worst.mb_s.map(Speed);
+        let [small, large] = worst.mb_s.map(SpeedMbS);
         format!(
             "{test} falls by {:.0} % from {from} to {to} ({small} to {large})",
             100.0 * (1.0 - worst.share())
         )
     };
     match worst.share() {
-        share if share < COLLAPSED && test.op == Op::Write => {
+        share if share < COLLAPSED && test.op == TestOp::Write => {
             Some(format!("buffers, and writes collapse behind the buffer: {}", fall()))
         }
         share if share < SLOWER => Some(format!("slows down over a large area: {}", fall())),
@@ -97,19 +97,19 @@ fn area(own: &[&Column]) -> Option<String> {
     }
 }
 
-fn what(op: Op) -> &'static str {
-    if op == Op::Write { "writes" } else { "reads" }
+fn what(op: TestOp) -> &'static str {
+    if op == TestOp::Write { "writes" } else { "reads" }
 }
 
 /// What its queue does to small writes and to small reads.
-fn queue(column: &Column) -> Option<String> {
-    let of = |op: Op| {
+fn queue(column: &ComparedColumn) -> Option<String> {
+    let of = |op: TestOp| {
         let (single, deep) = (speed(column, small(op, 1))?, speed(column, small(op, DEEP))?);
         Some((op, single, deep))
     };
-    let each: Vec<(Op, f64, f64)> = [Op::Write, Op::Read].into_iter().filter_map(of).collect();
+    let each: Vec<(TestOp, f64, f64)> = [TestOp::Write, TestOp::Read].into_iter().filter_map(of).collect();
     if let Some((op, single, deep)) = each.iter().find(|(_, single, deep)| deep / single < FAKE) {
-        let (from, to) = (Speed(*single), Speed(*deep));
+        let (from, to) = (SpeedMbS(*single), SpeedMbS(*deep));
         return Some(format!("its queue is fake: {DEEP} {} at once drop from {from} to {to}", what(*op)));
     }
     let gains = each.iter().filter(|(_, single, deep)| deep / single > WORTH);
@@ -118,11 +118,11 @@ fn queue(column: &Column) -> Option<String> {
     (!gains.is_empty()).then(|| format!("{} as fast as single ones", gains.join(" and ")))
 }
 
-fn half_mib(column: &Column) -> Option<String> {
-    let of = |op: Op| {
+fn half_mib(column: &ComparedColumn) -> Option<String> {
+    let of = |op: TestOp| {
         let half = |test: &TestName| {
             let pattern = test.pattern;
-            let blocks = pattern.order == Order::Random && pattern.block == 512 * KIB;
+            let blocks = pattern.order == IoOrder::Random && pattern.block == 512 * KIB;
             test.op == op && blocks && pattern.queue == 1
         };
         let (half, whole) = (speed(column, half)?, speed(column, in_order(op))?);
@@ -130,16 +130,16 @@ fn half_mib(column: &Column) -> Option<String> {
             format!(
                 "{} 512 KiB blocks at random faster than data in order ({} against {})",
                 what(op),
-                Speed(half),
-                Speed(whole)
+                SpeedMbS(half),
+                SpeedMbS(whole)
             )
         })
     };
-    of(Op::Write).or_else(|| of(Op::Read))
+    of(TestOp::Write).or_else(|| of(TestOp::Read))
 }
 
 /// Small I/Os a second in one direction, with or without a queue.
-fn iops(column: &Column, op: Op) -> Option<f64> {
+fn iops(column: &ComparedColumn, op: TestOp) -> Option<f64> {
     let best = |flight| speed(column, small(op, flight)).unwrap_or(0.0);
     let mb_s = best(1).max(best(DEEP));
     (mb_s > 0.0).then(|| mb_s * MB / (4 * KIB) as f64)
@@ -153,8 +153,8 @@ fn marks<'a>(facts: &'a CardFacts, letters: &'a [char]) -> impl Iterator<Item = 
 
 /// The application class whose rates its small reads and writes reach, and whether that is the one that it bears. Nobody
 /// expects one of a card without such a mark.
-fn class(column: &Column) -> Option<String> {
-    let (reads, writes) = (iops(column, Op::Read)?, iops(column, Op::Write)?);
+fn class(column: &ComparedColumn) -> Option<String> {
+    let (reads, writes) = (iops(column, TestOp::Read)?, iops(column, TestOp::Write)?);
     let reached = CLASSES.iter().position(|(_, read, write)| reads >= *read && writes >= *write);
     let reached = reached.map(|at| CLASSES[at].0);
     let rates = format!("{reads:.0} reads and {writes:.0} writes a second");
@@ -175,23 +175,23 @@ fn class(column: &Column) -> Option<String> {
 
 /// Writes in order over the largest area that stay below what its highest mark asks for in every setting, and where the bus
 /// carries that.
-fn in_order_below_mark(own: &[&Column]) -> Option<String> {
+fn in_order_below_mark(own: &[&ComparedColumn]) -> Option<String> {
     let largest = own.iter().map(|column| areas::size(column)).max()?;
     let nearest = own.iter().filter(|column| areas::size(column) == largest);
-    let each = nearest.filter_map(|column| Some((speed(column, in_order(Op::Write))?, *column)));
+    let each = nearest.filter_map(|column| Some((speed(column, in_order(TestOp::Write))?, *column)));
     let (writes, column) = each.max_by(|a, b| a.0.total_cmp(&b.0))?;
     let highest = marks(&column.entry.card, &['C', 'U', 'V'])
         .max_by(|a, b| a.demand().write_mb_s.total_cmp(&b.demand().write_mb_s))?;
     let asked = highest.demand().write_mb_s;
     let is_the_bus = column.entry.bus_ceiling_mb_s().is_some_and(|carries| writes > FULL * carries);
     (writes < asked && !is_the_bus).then(|| {
-        format!("marked {highest} ({asked} MB/s), but writes no more than {} in order", Speed(writes))
+        format!("marked {highest} ({asked} MB/s), but writes no more than {} in order", SpeedMbS(writes))
     })
 }
 
-fn hardly(column: &Column) -> Option<String> {
-    let writes = iops(column, Op::Write).filter(|writes| *writes < HARDLY)?;
-    let mb_s = Speed(writes * (4 * KIB) as f64 / MB);
+fn hardly(column: &ComparedColumn) -> Option<String> {
+    let writes = iops(column, TestOp::Write).filter(|writes| *writes < HARDLY)?;
+    let mb_s = SpeedMbS(writes * (4 * KIB) as f64 / MB);
     let count = match writes {
         writes if writes < 1.5 => "one".to_owned(),
         writes => format!("{writes:.0}"),
@@ -200,18 +200,19 @@ fn hardly(column: &Column) -> Option<String> {
 }
 
 /// Which tests are meant.
-type Wanted<'a> = &'a dyn Fn(&TestName) -> bool;
+type TestFilter<'a> = &'a dyn Fn(&TestName) -> bool;
 
 /// At what it is the fastest of all cards, where several were measured at it, each over its largest area.
-fn fastest(cards: &[Column], own: &Column) -> Option<String> {
-    let kinds: [(&str, Wanted); 4] = [
-        ("large reads", &in_order(Op::Read)),
-        ("large writes", &in_order(Op::Write)),
-        ("small reads", &small(Op::Read, 1)),
-        ("small writes", &small(Op::Write, 1)),
+fn fastest(cards: &[ComparedColumn], own: &ComparedColumn) -> Option<String> {
+    let kinds: [(&str, TestFilter); 4] = [
+        ("large reads", &in_order(TestOp::Read)),
+        ("large writes", &in_order(TestOp::Write)),
+        ("small reads", &small(TestOp::Read, 1)),
+        ("small writes", &small(TestOp::Write, 1)),
     ];
-    let others: Vec<&Column> = cards.iter().filter(|card| card.entry.card_id != own.entry.card_id).collect();
-    let leads = |wanted: Wanted| {
+    let others: Vec<&ComparedColumn> =
+        cards.iter().filter(|card| card.entry.card_id != own.entry.card_id).collect();
+    let leads = |wanted: TestFilter| {
         let best = others.iter().filter_map(|column| speed(column, wanted)).max_by(f64::total_cmp)?;
         Some(speed(own, wanted)? > best)
     };

@@ -1,27 +1,27 @@
 //! Columns of made-up runs, and what is said of them.
 
-use super::columns::{Besides, Column, Division, columns, differs};
+use super::columns::{ComparedColumn, OtherDifferences, RunDivision, columns, differs};
 use super::findings::{ages, day};
 use super::printed;
 use cardscope_model::archived::StoredCard;
 use cardscope_model::card::CardFacts;
-use cardscope_model::comparison::{Comparison, Grade, Verdict};
+use cardscope_model::comparison::{ChanceGrade, Comparison, PairVerdict};
 use cardscope_model::condition::Condition;
-use cardscope_model::finding::Weight;
+use cardscope_model::finding::FindingWeight;
 use cardscope_model::result::ToolPrints;
-use cardscope_model::run::{CardRun, Figure, Run};
+use cardscope_model::run::{CardRun, Run, TestFigure};
 use cardscope_model::setting::Setting;
 use cardscope_statistics::estimate::estimate;
-use cardscope_statistics::usual::Table;
+use cardscope_statistics::usual::SpreadTable;
 
 /// The document, by what ships with the program.
-fn comparison(columns: Vec<Column>) -> Comparison {
-    divided(columns, &Division::BySetting)
+fn comparison(columns: Vec<ComparedColumn>) -> Comparison {
+    divided(columns, &RunDivision::BySetting)
 }
 
 /// The same of columns that were divided like this.
-fn divided(columns: Vec<Column>, by: &Division) -> Comparison {
-    super::comparison(columns, by, Table::shipped())
+fn divided(columns: Vec<ComparedColumn>, by: &RunDivision) -> Comparison {
+    super::comparison(columns, by, SpreadTable::shipped())
 }
 
 fn card(name: &str) -> StoredCard {
@@ -41,13 +41,13 @@ fn run(condition: &str, mb_s: f64) -> CardRun {
         source: None,
         run: Run {
             run: 1,
-            results: vec![Figure::of("SEQ1M Q8T1 read".parse().unwrap(), mb_s)],
+            results: vec![TestFigure::of("SEQ1M Q8T1 read".parse().unwrap(), mb_s)],
             ..Run::default()
         },
     }
 }
 
-fn names(columns: &[Column]) -> Vec<&str> {
+fn names(columns: &[ComparedColumn]) -> Vec<&str> {
     columns.iter().map(|c| c.entry.name.as_str()).collect()
 }
 
@@ -55,7 +55,7 @@ fn names(columns: &[Column]) -> Vec<&str> {
 fn a_card_measured_with_and_without_a_fan_stands_there_twice() {
     let runs =
         vec![run("cooling=active", 800.0), run("cooling=passive", 500.0), run("cooling=active", 810.0)];
-    let columns = columns(&card("A"), runs, &Division::BySetting);
+    let columns = columns(&card("A"), runs, &RunDivision::BySetting);
     assert_eq!(names(&columns), ["A · cooling active", "A · cooling passive"]);
     assert_eq!(columns[0].tests[0].1.mb_s, [800.0, 810.0]);
 }
@@ -63,10 +63,10 @@ fn a_card_measured_with_and_without_a_fan_stands_there_twice() {
 #[test]
 fn what_only_describes_divides_nothing_and_what_is_unknown_is_said() {
     let runs = vec![run("room_c=20", 1.0), run("room_c=30", 2.0)];
-    assert_eq!(columns(&card("A"), runs, &Division::BySetting).len(), 1);
+    assert_eq!(columns(&card("A"), runs, &RunDivision::BySetting).len(), 1);
     let runs = vec![run("cooling=active", 1.0), run("room_c=30", 2.0)];
     assert_eq!(
-        names(&columns(&card("A"), runs, &Division::By(vec!["cooling"]))),
+        names(&columns(&card("A"), runs, &RunDivision::By(vec!["cooling"]))),
         ["A · cooling active", "A · cooling unknown"]
     );
 }
@@ -75,14 +75,14 @@ fn what_only_describes_divides_nothing_and_what_is_unknown_is_said() {
 fn a_discarded_run_counts_nowhere() {
     let mut discarded = run("cooling=active", 1.0);
     discarded.run.counted = false;
-    let columns = columns(&card("A"), vec![discarded, run("cooling=active", 2.0)], &Division::Pooled);
+    let columns = columns(&card("A"), vec![discarded, run("cooling=active", 2.0)], &RunDivision::Pooled);
     assert_eq!((columns[0].entry.runs, columns[0].tests[0].1.mb_s.as_slice()), (1, [2.0].as_slice()));
 }
 
 #[test]
 fn one_piece_over_the_years_is_divided_by_month_in_their_order() {
     let at = |date: &str| CardRun { at: Some(date.into()), ..run("cooling=active", 1.0) };
-    let columns = columns(&card("A"), vec![at("2026-03-04"), at("2024-01-02T10:00:00")], &Division::ByAge);
+    let columns = columns(&card("A"), vec![at("2026-03-04"), at("2024-01-02T10:00:00")], &RunDivision::ByAge);
     assert_eq!(names(&columns), ["A · 2024-01", "A · 2026-03"]);
 }
 
@@ -90,7 +90,7 @@ fn one_piece_over_the_years_is_divided_by_month_in_their_order() {
 fn what_is_the_same_is_left_out_and_what_nobody_knows_is_unknown() {
     let of = |name: &str, conditions: &[&str]| {
         let runs = conditions.iter().map(|c| run(c, 1.0)).collect();
-        columns(&card(name), runs, &Division::Pooled).swap_remove(0)
+        columns(&card(name), runs, &RunDivision::Pooled).swap_remove(0)
     };
     let both = [of("A", &["cooling=active", "cooling=active"]), of("B", &["room_c=20"])];
     let all = differs(&both);
@@ -103,7 +103,7 @@ fn what_is_the_same_is_left_out_and_what_nobody_knows_is_unknown() {
             ("runs", vec![Some("2".into()), Some("1".into())]),
         ]
     );
-    let besides = Besides::new(&both, &all, (0, 1), &[]);
+    let besides = OtherDifferences::new(&both, &all, (0, 1), &[]);
     assert_eq!(besides.in_words()[0], "cooling: active against unknown");
     assert_eq!(besides.confounders().collect::<Vec<_>>(), ["cooling"], "a room confounds nothing here");
 }
@@ -114,7 +114,7 @@ fn a_test_of_two_runs_is_named_though_the_column_has_ten() {
     let mut other = runs[0].run.results[0].clone();
     other.test = "RND4K Q1T1".parse().unwrap();
     runs[..2].iter_mut().for_each(|run| run.run.results.push(other.clone()));
-    let found = comparison(columns(&card("A"), runs, &Division::Pooled));
+    let found = comparison(columns(&card("A"), runs, &RunDivision::Pooled));
     let few = found.findings.iter().find(|f| f.claim == "few-runs").unwrap();
     assert_eq!(
         few.verdict,
@@ -122,9 +122,9 @@ fn a_test_of_two_runs_is_named_though_the_column_has_ten() {
     );
 }
 
-fn column(name: &str, condition: &str, speeds: &[f64]) -> Column {
+fn column(name: &str, condition: &str, speeds: &[f64]) -> ComparedColumn {
     let runs = speeds.iter().map(|s| run(condition, *s)).collect();
-    columns(&card(name), runs, &Division::Pooled).swap_remove(0)
+    columns(&card(name), runs, &RunDivision::Pooled).swap_remove(0)
 }
 
 #[test]
@@ -133,10 +133,10 @@ fn a_card_twice_as_fast_is_faster_and_what_else_differs_stands_beside_it() {
     let slow: Vec<f64> = (0..10).map(|i| 400.0 + f64::from(i)).collect();
     let found = comparison(vec![column("A", "cooling=active", &fast), column("B", "cooling=passive", &slow)]);
     let pair = &found.tests[0].pairs[0];
-    assert_eq!(pair.verdict, Verdict::FirstFaster);
+    assert_eq!(pair.verdict, PairVerdict::FirstFaster);
     assert!((pair.factor - 0.5).abs() < 0.01 && (pair.percent + 50.0).abs() < 1.0, "{pair:?}");
     assert_eq!(pair.not_the_card_alone, ["cooling: active against passive"]);
-    assert_eq!(pair.grade, Grade::Likely, "a fan may be the reason");
+    assert_eq!(pair.grade, ChanceGrade::Likely, "a fan may be the reason");
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn one_card_with_and_without_a_fan_differs_in_what_is_compared() {
     let fast: Vec<f64> = (0..5).map(|i| 80.0 + 0.1 * f64::from(i)).collect();
     let slow: Vec<f64> = (0..5).map(|i| 40.0 + 0.1 * f64::from(i)).collect();
     let found = comparison(vec![column("A", "cooling=active", &fast), column("A", "cooling=passive", &slow)]);
-    assert_eq!(found.tests[0].pairs[0].grade, Grade::AlmostCertain);
+    assert_eq!(found.tests[0].pairs[0].grade, ChanceGrade::AlmostCertain);
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn over_all_tests_the_best_comes_first_and_a_test_that_one_lacks_does_not_count(
         runs
     };
     let of = |name: &str, factor: f64, alone: bool| {
-        columns(&card(name), of(factor, alone), &Division::Pooled).swap_remove(0)
+        columns(&card(name), of(factor, alone), &RunDivision::Pooled).swap_remove(0)
     };
     let found = comparison(vec![of("A", 1.0, false), of("B", 2.0, true), of("C", 0.5, false)]);
     let said: Vec<_> =
@@ -180,7 +180,7 @@ fn what_the_cards_were_divided_by_is_not_blamed_for_their_difference() {
     let mut small = run("cooling=active", 400.0);
     small.setting.size_bytes = Some(1 << 28);
     let runs = vec![run("cooling=active", 800.0), small];
-    let by = Division::By(vec!["size"]);
+    let by = RunDivision::By(vec!["size"]);
     let by_size = divided(columns(&card("A"), runs, &by), &by);
     assert_eq!(by_size.entries.len(), 2);
     assert!(by_size.tests[0].pairs[0].not_the_card_alone.is_empty(), "{by_size:?}");
@@ -199,7 +199,7 @@ fn on(board: &str, clock: Option<&str>, mb_s: f64) -> CardRun {
 fn stock_and_overclocked_are_never_averaged_whatever_the_cards_are_divided_by() {
     let runs = || vec![on("Pi 3", None, 22.8), on("Pi 3", Some("100 MHz"), 39.5), on("Pi 4", None, 43.9)];
     let names = |by: Vec<&'static str>| {
-        let columns = columns(&card("A"), runs(), &Division::By(by));
+        let columns = columns(&card("A"), runs(), &RunDivision::By(by));
         columns.iter().map(|column| column.entry.name.clone()).collect::<Vec<_>>()
     };
     let three = |words: [&str; 3]| words.map(|words| format!("A · {words}")).to_vec();
@@ -217,7 +217,7 @@ fn what_goes_with_the_word_that_was_asked_for_is_not_named_beside_it() {
         run
     };
     let runs = vec![with_bus(on("Pi 3", None, 22.8), "SDR25"), with_bus(on("Pi 4", None, 43.9), "DDR50")];
-    let by = |runs| columns(&card("A"), runs, &Division::By(vec!["board"]));
+    let by = |runs| columns(&card("A"), runs, &RunDivision::By(vec!["board"]));
     assert_eq!(names(&by(runs.clone())), ["A · Pi 3", "A · Pi 4"]);
     let three = [runs, vec![with_bus(on("Pi 4", None, 24.0), "SDR25")]].concat();
     assert_eq!(names(&by(three))[2], "A · Pi 4 · SDR25");
@@ -225,7 +225,7 @@ fn what_goes_with_the_word_that_was_asked_for_is_not_named_beside_it() {
 
 #[test]
 fn what_another_board_is_worth_is_told_test_by_test_over_the_cards_that_were_measured_on_both() {
-    let by = Division::By(vec!["board", "board_clock"]);
+    let by = RunDivision::By(vec!["board", "board_clock"]);
     let of = |name: &str, speeds: [f64; 3]| {
         let [stock, over, four] = speeds;
         let runs = vec![on("Pi 4", None, four), on("Pi 3", None, stock), on("Pi 3", Some("100 MHz"), over)];
@@ -254,7 +254,7 @@ fn what_another_board_is_worth_is_told_test_by_test_over_the_cards_that_were_mea
 
 #[test]
 fn boards_are_held_against_each_other_only_where_nothing_else_that_moves_speeds_differs() {
-    let by = Division::By(vec!["board"]);
+    let by = RunDivision::By(vec!["board"]);
     let changed = |word: &str| {
         let mut other = on("Pi 4", None, 44.0);
         other.setting.condition.state(word).unwrap();
@@ -285,7 +285,7 @@ fn runs_that_follow_each_other_have_a_wider_interval_than_student_says() {
 fn one_run_each_has_an_interval_and_is_never_significant() {
     let found =
         comparison(vec![column("A", "cooling=active", &[13.0]), column("B", "cooling=active", &[12.0])]);
-    assert_eq!(found.tests[0].pairs[0].verdict, Verdict::CannotTell);
+    assert_eq!(found.tests[0].pairs[0].verdict, PairVerdict::CannotTell);
     let [low, high] = found.tests[0].spreads[0].as_ref().unwrap().ci95.unwrap();
     assert!(low < 13.0 && 13.0 < high, "{low} to {high}");
 }
@@ -303,8 +303,8 @@ fn measured(at: &str, specimen: &str, mb_s: f64) -> CardRun {
     CardRun { at: Some(at.to_owned()), unit: Some(specimen.to_owned()), ..run("cooling=active", mb_s) }
 }
 
-fn said(runs: Vec<CardRun>) -> Vec<(String, Weight)> {
-    let found = ages(&columns(&card("A"), runs, &Division::ByAge));
+fn said(runs: Vec<CardRun>) -> Vec<(String, FindingWeight)> {
+    let found = ages(&columns(&card("A"), runs, &RunDivision::ByAge));
     found.into_iter().map(|f| (f.verdict, f.weight)).collect()
 }
 
@@ -316,7 +316,7 @@ fn a_card_that_loses_speed_from_year_to_year_is_named() {
     let found = said(runs);
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(found[0].0, "One test of A became slower over 8 sessions in 7.6 years.");
-    assert_eq!(found[0].1, Weight::Hint);
+    assert_eq!(found[0].1, FindingWeight::Hint);
 }
 
 #[test]
@@ -343,15 +343,15 @@ fn a_date_of_any_length_is_a_day_or_none() {
 }
 
 /// A column of one test a value, over this area.
-fn sized(name: &str, area: u64, tests: &[(&str, f64)]) -> Column {
+fn sized(name: &str, area: u64, tests: &[(&str, f64)]) -> ComparedColumn {
     let mut one = run("cooling=active", 1.0);
     one.setting.size_bytes = Some(area);
     let figure = |(test, mb_s): &(&str, f64)| {
         let name: cardscope_model::test_name::TestName = test.parse().unwrap();
-        Figure::of(name, *mb_s)
+        TestFigure::of(name, *mb_s)
     };
     one.run.results = tests.iter().map(figure).collect();
-    columns(&card(name), vec![one], &Division::Pooled).swap_remove(0)
+    columns(&card(name), vec![one], &RunDivision::Pooled).swap_remove(0)
 }
 
 #[test]
@@ -414,7 +414,7 @@ fn no_mark_is_missed_where_the_bus_ends_the_writes_or_another_setting_reaches_it
         condition.state(&format!("bus_mode={bus}")).unwrap();
         column
     };
-    let said = |columns: Vec<Column>| {
+    let said = |columns: Vec<ComparedColumn>| {
         comparison(columns).remarks.iter().flat_map(|remark| remark.words.clone()).collect::<String>()
     };
     let missed = "marked U3 (30 MB/s), but writes no more than 20.0 MB/s in order";
@@ -459,7 +459,7 @@ fn a_small_area_is_no_rival_of_the_large_one_and_its_effect_is_listed() {
     assert_eq!((apart.fastest.as_str(), apart.slowest.as_str(), apart.cards), ("New", "Slow", 3));
     assert_eq!(apart.factor, 2.13 / 0.004);
     // Asked for their sizes, all stand there.
-    assert_eq!(divided(columns, &Division::By(vec!["size"])).overall.len(), 6);
+    assert_eq!(divided(columns, &RunDivision::By(vec!["size"])).overall.len(), 6);
 }
 
 #[test]
@@ -482,7 +482,7 @@ fn a_fan_is_worth_what_the_same_card_loses_without_it() {
     };
     let of = |active: &str, passive: &str| {
         let runs = [at(active, 780.0), at(passive, 590.0)].concat();
-        comparison(columns(&card("A"), runs, &Division::BySetting)).cooling
+        comparison(columns(&card("A"), runs, &RunDivision::BySetting)).cooling
     };
     let found = of("cooling=active", "cooling=passive");
     assert_eq!((found.len(), found[0].name.as_str(), found[0].tests), (1, "A", 1));
@@ -490,7 +490,7 @@ fn a_fan_is_worth_what_the_same_card_loses_without_it() {
     assert!((1.25..1.4).contains(&gain.factor) && gain.probability_faster > 0.8, "{gain:?}");
     assert!(gain.ci95[0] <= gain.factor && gain.factor <= gain.ci95[1], "{gain:?}");
     let runs = [at("cooling=active", 590.0), at("cooling=passive", 780.0)].concat();
-    let slower = &comparison(columns(&card("A"), runs, &Division::BySetting)).cooling[0];
+    let slower = &comparison(columns(&card("A"), runs, &RunDivision::BySetting)).cooling[0];
     assert!(slower.factor < 0.8 && slower.probability_faster < 0.2, "{slower:?}");
     assert!(slower.ci95[0] <= slower.factor && slower.factor <= slower.ci95[1], "{slower:?}");
 }
@@ -504,7 +504,7 @@ fn nothing_is_said_of_a_fan_where_more_than_the_cooling_differs_or_the_fan_cools
             one
         };
         let runs = vec![with(active, 780.0), with(&["cooling=passive"], 590.0)];
-        comparison(columns(&card("A"), runs, &Division::BySetting)).cooling.len()
+        comparison(columns(&card("A"), runs, &RunDivision::BySetting)).cooling.len()
     };
     assert_eq!(of(&["cooling=active"]), 1);
     assert_eq!(of(&["cooling=active", "reader=slot"]), 0);

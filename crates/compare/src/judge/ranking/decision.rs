@@ -1,8 +1,8 @@
 //! What a reviewer would advise: the card to buy, the one to take at a better price, and those to leave.
 
-use cardscope_model::card::Price;
-use cardscope_model::job::Fit;
-use cardscope_model::ranking::{Decision, Excluded, Instead, RankedCard};
+use cardscope_model::card::CardPrice;
+use cardscope_model::job::JobFit;
+use cardscope_model::ranking::{AlternativeCard, ExcludedCard, RankedCard, RankingDecision};
 use cardscope_statistics::estimate::NORMAL95;
 
 /// A second card is named beside the first where it is the best with at least this chance: one in five.
@@ -16,8 +16,12 @@ const MOST_RUNS: u32 = 20;
 
 /// The decision; `None` where no card is fit to be bought. `between_units` is the deviation of the logarithm of a speed between
 /// units of a model.
-pub(super) fn decision(places: &[RankedCard], excluded: &[Excluded], between_units: f64) -> Option<Decision> {
-    let unfit = |place: &&RankedCard| place.job.as_ref().is_some_and(|job| job.fit == Fit::Unfit);
+pub(super) fn decision(
+    places: &[RankedCard],
+    excluded: &[ExcludedCard],
+    between_units: f64,
+) -> Option<RankingDecision> {
+    let unfit = |place: &&RankedCard| place.job.as_ref().is_some_and(|job| job.fit == JobFit::Unfit);
     let fit: Vec<&RankedCard> = places.iter().filter(|place| !unfit(place)).collect();
     let (first, rest) = fit.split_first()?;
     let rival = rest.iter().filter(|place| {
@@ -34,7 +38,7 @@ pub(super) fn decision(places: &[RankedCard], excluded: &[Excluded], between_uni
     };
     // The worst first.
     let missing = places.iter().rev().filter_map(misses);
-    Some(Decision {
+    Some(RankingDecision {
         buy: [*first].into_iter().chain(rival.copied()).map(|place| place.entry.name.clone()).collect(),
         probability: first.placement.probability_best,
         more_runs: rival.and_then(|rival| more_runs(first, rival, between_units)),
@@ -63,35 +67,40 @@ fn more_runs(first: &RankedCard, rival: &RankedCard, between_units: f64) -> Opti
 }
 
 /// A worse card is the better value below the price at which its value costs as much as the first one's.
-fn instead(first: &RankedCard, other: &RankedCard) -> Option<Instead> {
+fn instead(first: &RankedCard, other: &RankedCard) -> Option<AlternativeCard> {
     let paid = first.price.as_ref().filter(|price| price.amount > 0.0)?;
-    let below = Price { amount: paid.amount * other.value / first.value, currency: paid.currency.clone() };
-    let cheaper = |price: &&Price| price.currency == below.currency && price.amount < below.amount;
+    let below =
+        CardPrice { amount: paid.amount * other.value / first.value, currency: paid.currency.clone() };
+    let cheaper = |price: &&CardPrice| price.currency == below.currency && price.amount < below.amount;
     let costs = other.price.as_ref();
     // A price that is known to be too high is no advice.
     let of_use = below.amount > 0.0 && costs.is_none_or(|price| cheaper(&price));
-    of_use.then(|| Instead { name: other.entry.name.clone(), below: below.clone(), costs: costs.cloned() })
+    of_use.then(|| AlternativeCard {
+        name: other.entry.name.clone(),
+        below: below.clone(),
+        costs: costs.cloned(),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::comparison::Entry;
+    use cardscope_model::comparison::ComparedEntry;
     use cardscope_model::ranking::Placement;
 
     /// A card with its MB/s, half its interval as a share, its chance to be the best, and its price.
     fn card(name: &str, mb_s: f64, half: f64, best: f64, euros: Option<f64>) -> RankedCard {
         RankedCard {
             placement: Placement { place: 1, tier: 1, probability_best: best },
-            entry: Entry { name: name.into(), runs: 3, specimens: 1, ..Entry::default() },
+            entry: ComparedEntry { name: name.into(), runs: 3, specimens: 1, ..ComparedEntry::default() },
             value: mb_s,
             ci95: Some([mb_s / (1.0 + half), mb_s * (1.0 + half)]),
-            price: euros.map(|amount| Price { amount, currency: "EUR".into() }),
+            price: euros.map(|amount| CardPrice { amount, currency: "EUR".into() }),
             ..RankedCard::default()
         }
     }
 
-    fn names(found: &Decision) -> Vec<&str> {
+    fn names(found: &RankingDecision) -> Vec<&str> {
         found.buy.iter().map(String::as_str).collect()
     }
 
@@ -115,7 +124,7 @@ mod tests {
         assert!((open.below.amount - 20.0).abs() < 1e-9 && open.costs.is_none(), "{open:?}");
         assert!(instead(Some(15.0)).unwrap().costs.is_some());
         assert_eq!(instead(Some(25.0)), None);
-        let dollars = Some(Price { amount: 5.0, currency: "USD".into() });
+        let dollars = Some(CardPrice { amount: 5.0, currency: "USD".into() });
         let mut other = at(None);
         other[1].price = dollars;
         assert_eq!(decision(&other, &[], 0.05).unwrap().instead, None, "currencies are never mixed");
@@ -123,7 +132,7 @@ mod tests {
 
     #[test]
     fn fakes_are_avoided_and_simulated_cards_are_not() {
-        let excluded = |name: &str, avoid| Excluded { name: name.into(), reason: "fake".into(), avoid };
+        let excluded = |name: &str, avoid| ExcludedCard { name: name.into(), reason: "fake".into(), avoid };
         let found =
             decision(&[card("A", 90.0, 0.1, 1.0, None)], &[excluded("F", true), excluded("S", false)], 0.05);
         assert_eq!(found.unwrap().avoid, [("F".to_owned(), "fake".to_owned())]);

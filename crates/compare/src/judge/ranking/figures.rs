@@ -4,14 +4,14 @@
 //! the job: the largest test area, since a small one fits into a cache, then a card in use rather than a fresh one, then
 //! the most runs. What that means for the card is said as doubts.
 
-use super::bought::{Bought, around};
-use super::lasting::{AfterCache, Lasting};
+use super::bought::{PurchaseBasis, around};
+use super::lasting::{AfterCache, SustainedFigures};
 use cardscope_model::archived::SummaryRow;
 use cardscope_model::job::{Figure, Figures};
 use cardscope_model::setting::Setting;
 use cardscope_model::statistics::distinct;
-use cardscope_model::test_name::{Op, Order, Pattern, TestName};
-use cardscope_model::units::{KIB, MIB, Speed};
+use cardscope_model::test_name::{AccessPattern, IoOrder, TestName, TestOp};
+use cardscope_model::units::{KIB, MIB, SpeedMbS};
 use std::sync::Arc;
 
 /// Blocks from here on are sequential transfers; SD cards reach their full speed at some 128 KiB.
@@ -37,7 +37,7 @@ const FEW_RUNS: u32 = 3;
 
 /// A figure over its runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Known {
+pub(super) struct KnownFigure {
     pub(super) figure: Figure,
     pub(super) mean: f64,
     /// 95 % interval for a card that one buys.
@@ -48,8 +48,8 @@ pub(super) struct Known {
 
 /// Everything known of one card.
 #[derive(Debug, Clone, Default)]
-pub(super) struct OfCard {
-    pub(super) known: Vec<Known>,
+pub(super) struct CardFigures {
+    pub(super) known: Vec<KnownFigure>,
     /// Capacity in GB (10^9 bytes), which no run is needed for.
     pub(super) capacity_gb: Option<f64>,
     /// What is at best so good: seen in short tests, asked of long ones.
@@ -60,7 +60,7 @@ pub(super) struct OfCard {
     pub(super) collapse: Option<String>,
 }
 
-impl OfCard {
+impl CardFigures {
     /// The means, as jobs take them.
     pub(super) fn figures(&self) -> Figures {
         self.figures_of(&self.known.iter().map(|known| known.mean).collect::<Vec<f64>>())
@@ -92,33 +92,33 @@ impl OfCard {
 
 /// Whether a test says something about a figure.
 fn feeds(figure: Figure, test: TestName) -> bool {
-    let large = test.pattern.order == Order::Sequential && test.pattern.block >= LARGE;
+    let large = test.pattern.order == IoOrder::Sequential && test.pattern.block >= LARGE;
     let alone = test.pattern.queue == 1 && test.pattern.threads == 1;
-    let small = test.pattern.order == Order::Random && test.pattern.block == SMALL && alone;
+    let small = test.pattern.order == IoOrder::Random && test.pattern.block == SMALL && alone;
     match figure {
-        Figure::ReadMbS => large && test.op == Op::Read,
-        Figure::WriteMbS | Figure::SustainedWriteMbS => large && test.op == Op::Write,
-        Figure::RandomReadIops => small && test.op == Op::Read,
-        Figure::RandomWriteIops => small && test.op == Op::Write,
-        Figure::LongestWriteS => test.op == Op::Write && (large || small),
+        Figure::ReadMbS => large && test.op == TestOp::Read,
+        Figure::WriteMbS | Figure::SustainedWriteMbS => large && test.op == TestOp::Write,
+        Figure::RandomReadIops => small && test.op == TestOp::Read,
+        Figure::RandomWriteIops => small && test.op == TestOp::Write,
+        Figure::LongestWriteS => test.op == TestOp::Write && (large || small),
         Figure::CapacityGb => false,
     }
 }
 
 /// The tests that say something about any figure of a job, and small writes in flight; the others need not be read.
 pub fn is_of_use(test: TestName) -> bool {
-    let small = test.pattern.order == Order::Random && test.pattern.block == SMALL;
-    (small && test.op == Op::Write) || Figure::ALL.into_iter().any(|figure| feeds(figure, test))
+    let small = test.pattern.order == IoOrder::Random && test.pattern.block == SMALL;
+    (small && test.op == TestOp::Write) || Figure::ALL.into_iter().any(|figure| feeds(figure, test))
 }
 
 /// The figures of one card, from all its rows and from what is known of long runs.
 pub(super) fn of_card(
-    bought: Bought<'_>,
+    bought: PurchaseBasis<'_>,
     rows: &[SummaryRow],
-    lasting: Lasting,
+    lasting: SustainedFigures,
     capacity_bytes: Option<u64>,
-) -> OfCard {
-    let mut card = OfCard::default();
+) -> CardFigures {
+    let mut card = CardFigures::default();
     for figure in Figure::ALL {
         if let Some((known, row)) = best(figure, bought, rows) {
             card.known.push(known);
@@ -134,9 +134,9 @@ pub(super) fn of_card(
     card
 }
 
-impl OfCard {
+impl CardFigures {
     /// Puts what long runs showed in place of what short ones did; where there are none, the latter is the best case.
-    fn last(&mut self, bought: Bought<'_>, lasting: Lasting) {
+    fn last(&mut self, bought: PurchaseBasis<'_>, lasting: SustainedFigures) {
         match lasting.after_cache {
             AfterCache::Measured(mb_s) => {
                 self.know(Figure::SustainedWriteMbS, mb_s, bought.once(mb_s, LONG_WRITE));
@@ -159,14 +159,14 @@ impl OfCard {
 
     fn know(&mut self, figure: Figure, mean: f64, ci95: [f64; 2]) {
         self.known.retain(|known| known.figure != figure);
-        self.known.push(Known { figure, mean, ci95, runs: None });
+        self.known.push(KnownFigure { figure, mean, ci95, runs: None });
     }
 }
 
 /// A long write, as `sustain` does it.
 const LONG_WRITE: TestName = TestName {
-    pattern: Pattern { order: Order::Sequential, block: MIB, queue: 1, threads: 1 },
-    op: Op::Write,
+    pattern: AccessPattern { order: IoOrder::Sequential, block: MIB, queue: 1, threads: 1 },
+    op: TestOp::Write,
 };
 
 /// How near to a job a setting is: the more, the nearer.
@@ -176,7 +176,11 @@ pub(super) fn nearness(row: &SummaryRow) -> (u64, bool, u32) {
 }
 
 /// The row that decides a figure: of the setting nearest to the job the fastest pattern.
-fn best<'a>(figure: Figure, bought: Bought<'_>, rows: &'a [SummaryRow]) -> Option<(Known, &'a SummaryRow)> {
+fn best<'a>(
+    figure: Figure,
+    bought: PurchaseBasis<'_>,
+    rows: &'a [SummaryRow],
+) -> Option<(KnownFigure, &'a SummaryRow)> {
     let usable = |row: &&SummaryRow| {
         feeds(figure, row.test) && value(figure, row).is_some() && !is_of_a_cache(row.step.as_deref())
     };
@@ -191,7 +195,7 @@ fn best<'a>(figure: Figure, bought: Bought<'_>, rows: &'a [SummaryRow]) -> Optio
         Figure::LongestWriteS => [mean; 2],
         _ => around(mean, &bought.speed(row)?),
     };
-    Some((Known { figure, mean, ci95, runs: Some(row.n) }, row))
+    Some((KnownFigure { figure, mean, ci95, runs: Some(row.n) }, row))
 }
 
 /// Writes with many requests in flight are slower than one at a time by more than this where a card collapses under them
@@ -202,7 +206,7 @@ const COLLAPSED: f64 = 0.5;
 fn collapse(rows: &[SummaryRow]) -> Option<String> {
     let small = |row: &&SummaryRow| {
         let pattern = row.test.pattern;
-        row.test.op == Op::Write && pattern.order == Order::Random && pattern.block == SMALL
+        row.test.op == TestOp::Write && pattern.order == IoOrder::Random && pattern.block == SMALL
     };
     let flight = |row: &SummaryRow| row.test.pattern.queue * row.test.pattern.threads;
     let queued = rows.iter().filter(small).filter(|row| flight(row) > 1);
@@ -213,8 +217,8 @@ fn collapse(rows: &[SummaryRow]) -> Option<String> {
         format!(
             "writes with {} requests in flight collapse to {} (one at a time: {})",
             flight(slowest),
-            Speed(slowest.mean),
-            Speed(single.mean)
+            SpeedMbS(slowest.mean),
+            SpeedMbS(single.mean)
         )
     })
 }
@@ -235,11 +239,11 @@ fn value(figure: Figure, row: &SummaryRow) -> Option<f64> {
 }
 
 /// One test as figures of their own: I/Os a second of small blocks. A speed in MB/s is what is ordered, and needs none.
-pub(super) fn of_test(row: &SummaryRow, ci95: [f64; 2]) -> Vec<Known> {
+pub(super) fn of_test(row: &SummaryRow, ci95: [f64; 2]) -> Vec<KnownFigure> {
     let known = |figure: Figure| {
         let mean = value(figure, row).filter(|_| feeds(figure, row.test))?;
         let ci95 = ci95.map(|end| mean * end / row.mean);
-        Some(Known { figure, mean, ci95, runs: Some(row.n) })
+        Some(KnownFigure { figure, mean, ci95, runs: Some(row.n) })
     };
     [Figure::RandomReadIops, Figure::RandomWriteIops].into_iter().filter_map(known).collect()
 }
@@ -271,14 +275,14 @@ pub(super) mod tests {
     use cardscope_model::archived::StoredCard;
     use cardscope_model::card::CardFacts;
     use cardscope_model::condition::Condition;
-    use cardscope_statistics::usual::Table;
+    use cardscope_statistics::usual::SpreadTable;
 
     pub(in crate::judge::ranking) fn card(name: &str) -> StoredCard {
         StoredCard::new(name.to_lowercase(), name.to_owned(), CardFacts::default())
     }
 
-    fn known(rows: &[SummaryRow], lasting: Lasting, bytes: Option<u64>) -> OfCard {
-        of_card(Bought { card: &card("a"), table: Table::shipped() }, rows, lasting, bytes)
+    fn known(rows: &[SummaryRow], lasting: SustainedFigures, bytes: Option<u64>) -> CardFigures {
+        of_card(PurchaseBasis { card: &card("a"), table: SpreadTable::shipped() }, rows, lasting, bytes)
     }
 
     pub(in crate::judge::ranking) fn row(
@@ -315,7 +319,7 @@ pub(super) mod tests {
         slow.max_latency_us = Some(2e6);
         let rows =
             [row("a", "SEQ1M Q1T1 read", "", 3, 80.0), slow, row("a", "RND4K Q1T1 write", "", 3, 4.096)];
-        let per_dollar = known(&rows, Lasting::default(), None).speeds(8.0);
+        let per_dollar = known(&rows, SustainedFigures::default(), None).speeds(8.0);
         let expected = Figures {
             read_mb_s: Some(10.0),
             write_mb_s: Some(2.5),
@@ -339,7 +343,7 @@ pub(super) mod tests {
             row("a", "RND4K Q1T1 read", "", 10, 40.96),
             row("a", "RND4K Q32T1 read", "", 10, 400.0),
         ];
-        let figures = known(&rows, Lasting::default(), Some(64_000_000_000)).figures();
+        let figures = known(&rows, SustainedFigures::default(), Some(64_000_000_000)).figures();
         assert_eq!(figures.read_mb_s, Some(800.0));
         assert!((figures.random_read_iops.unwrap() - 10_000.0).abs() < 1e-6);
         assert_eq!((figures.write_mb_s, figures.capacity_gb), (None, Some(64.0)));
@@ -351,7 +355,7 @@ pub(super) mod tests {
             row("a", "SEQ1G Q1T1 read", "cooling=active", 10, 750.0),
             row("a", "SEQ1G Q1T1 read", "cooling=passive", 3, 900.0),
         ];
-        let card = known(&rows, Lasting::default(), None);
+        let card = known(&rows, SustainedFigures::default(), None);
         assert_eq!(card.figures().read_mb_s, Some(750.0));
         assert_eq!(card.doubts, ["cooling active; also measured: passive"]);
     }
@@ -364,7 +368,7 @@ pub(super) mod tests {
             found.setting = Arc::new(setting);
             found
         };
-        let card = known(&[of(64 << 20, 2.32, 5), of(1 << 30, 0.58, 1)], Lasting::default(), None);
+        let card = known(&[of(64 << 20, 2.32, 5), of(1 << 30, 0.58, 1)], SustainedFigures::default(), None);
         assert!((card.figures().random_write_iops.unwrap() - 0.58e6 / 4096.0).abs() < 1e-6);
         assert!(card.doubts.iter().any(|doubt| doubt.starts_with("size 1 GiB")), "{:?}", card.doubts);
     }
@@ -372,25 +376,26 @@ pub(super) mod tests {
     #[test]
     fn a_queue_under_which_writes_stop_is_said() {
         let rows = [row("a", "RND4K Q1T1 write", "", 1, 1.8), row("a", "RND4K Q32T1 write", "", 1, 0.035)];
-        let said = known(&rows, Lasting::default(), None).collapse;
+        let said = known(&rows, SustainedFigures::default(), None).collapse;
         let collapse = "writes with 32 requests in flight collapse to 0.0350 MB/s (one at a time: 1.80 MB/s)";
         assert_eq!(said.as_deref(), Some(collapse));
         let rows = [row("a", "RND4K Q1T1 write", "", 1, 1.8), row("a", "RND4K Q32T1 write", "", 1, 2.0)];
-        assert_eq!(known(&rows, Lasting::default(), None).collapse, None);
+        assert_eq!(known(&rows, SustainedFigures::default(), None).collapse, None);
     }
 
     #[test]
     fn a_speed_into_a_cache_is_the_best_case_until_somebody_wrote_long() {
         let rows = [row("a", "SEQ1G Q1T1 write", "", 5, 80.0)];
-        let short = known(&rows, Lasting::default(), None);
+        let short = known(&rows, SustainedFigures::default(), None);
         assert_eq!(short.figures().sustained_write_mb_s, Some(80.0));
         assert_eq!(short.assumed, [Figure::SustainedWriteMbS, Figure::LongestWriteS]);
-        let lasting = Lasting { after_cache: AfterCache::Measured(22.0), longest_write_s: Some(1.4) };
+        let lasting =
+            SustainedFigures { after_cache: AfterCache::Measured(22.0), longest_write_s: Some(1.4) };
         let long = known(&rows, lasting, None);
         assert_eq!(long.figures().sustained_write_mb_s, Some(22.0));
         assert_eq!((long.figures().write_mb_s, long.figures().longest_write_s), (Some(80.0), Some(1.4)));
         assert_eq!((long.assumed.len(), long.runs()), (0, 5), "a document is not a run");
-        let steady = Lasting { after_cache: AfterCache::NoCache, longest_write_s: Some(0.0) };
+        let steady = SustainedFigures { after_cache: AfterCache::NoCache, longest_write_s: Some(0.0) };
         assert_eq!(known(&rows, steady, None).figures().sustained_write_mb_s, Some(80.0));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::figures::RIG;
 use cardscope_model::condition::in_words;
-use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::ranking::RankedCard;
 use cardscope_model::statistics::distinct;
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ fn tools(places: &[RankedCard]) -> Option<Finding> {
     (tools.len() > 1).then(|| {
         let named = tools.into_iter().collect::<Vec<_>>().join(", ");
         let verdict = format!("The cards were measured with different tools ({named}).");
-        Finding::new("several-tools", Weight::Hint, 1.0, verdict)
+        Finding::new("several-tools", FindingWeight::Hint, 1.0, verdict)
             .advise("Select one with --condition recipe=NAME.")
     })
 }
@@ -36,7 +36,7 @@ fn rig(places: &[RankedCard]) -> Option<Finding> {
     );
     (!words.is_empty()).then(|| Finding {
         evidence: differing.clone(),
-        ..Finding::new("not-the-card-alone", Weight::Hint, 1.0, verdict)
+        ..Finding::new("not-the-card-alone", FindingWeight::Hint, 1.0, verdict)
             .advise("Select one with --condition WORD=VALUE.")
     })
 }
@@ -57,14 +57,14 @@ fn currencies(places: &[RankedCard]) -> Option<Finding> {
     (currencies.len() > 1).then(|| {
         let named = currencies.into_iter().collect::<Vec<_>>().join(" and ");
         let verdict = format!("Prices are in {named}, as paid, and are not converted.");
-        Finding::new("currencies", Weight::Note, 1.0, verdict)
+        Finding::new("currencies", FindingWeight::Note, 1.0, verdict)
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::comparison::Entry;
+    use cardscope_model::comparison::ComparedEntry;
     use cardscope_model::condition::Condition;
     use cardscope_model::setting::Setting;
 
@@ -72,7 +72,7 @@ mod tests {
         let mut words = Condition::default();
         words.state(condition).unwrap();
         let settings = vec![Setting { condition: words, ..Setting::default() }];
-        let entry = Entry { name: name.into(), settings, ..Entry::default() };
+        let entry = ComparedEntry { name: name.into(), settings, ..ComparedEntry::default() };
         RankedCard { entry, value: 1.0, ..RankedCard::default() }
     }
 

@@ -1,8 +1,8 @@
 //! Cards by what is printed on them: mark, maker, year, capacity.
 
 use cardscope_model::archived::StoredCard;
-use cardscope_model::card::{CardFacts, Event, EventKind};
-use cardscope_model::ranking::Groups;
+use cardscope_model::card::{CardEvent, CardFacts, EventKind};
+use cardscope_model::ranking::GroupDivision;
 use cardscope_sd::mark::Mark;
 use cardscope_statistics::comparing;
 use cardscope_statistics::comparing::UNKNOWN;
@@ -66,7 +66,7 @@ fn highest(facts: &CardFacts, letters: &[char]) -> Option<String> {
 }
 
 /// Divides ranked cards and says what the division explains of `what`.
-pub fn groups(by: GroupBy, cards: &[(&StoredCard, Option<String>, f64)], what: &str) -> Groups {
+pub fn groups(by: GroupBy, cards: &[(&StoredCard, Option<String>, f64)], what: &str) -> GroupDivision {
     let values: Vec<(String, f64)> = cards
         .iter()
         .map(|(card, bought, value)| {
@@ -76,7 +76,13 @@ pub fn groups(by: GroupBy, cards: &[(&StoredCard, Option<String>, f64)], what: &
     let found = comparing::groups(&values, SEED);
     let known = values.iter().filter(|(name, _)| name != UNKNOWN).count();
     let verdict = verdict(by, found.explained, found.p, known, what);
-    Groups { by: by.word().to_owned(), groups: found.groups, explained: found.explained, p: found.p, verdict }
+    GroupDivision {
+        by: by.word().to_owned(),
+        groups: found.groups,
+        explained: found.explained,
+        p: found.p,
+        verdict,
+    }
 }
 
 /// What a share of the spread and its probability by chance mean, over so many cards of which the group is known.
@@ -107,7 +113,7 @@ fn verdict(by: GroupBy, explained: Option<f64>, p: Option<f64>, cards: usize, wh
 }
 
 /// When a card was first bought.
-pub fn bought(events: &[Event]) -> Option<String> {
+pub fn bought(events: &[CardEvent]) -> Option<String> {
     events.iter().filter(|e| e.kind == EventKind::Bought).filter_map(|e| e.date.clone()).min()
 }
 

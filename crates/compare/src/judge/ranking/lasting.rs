@@ -1,7 +1,7 @@
 //! What a card does for as long as one likes: the speed behind its cache and its longest write, as the documents of
 //! `sustain`, `map` and `check` know it. A short bench knows neither: it writes into the cache, and stalls are rare.
 
-use cardscope_model::card_map::{self, property::Status};
+use cardscope_model::card_map::{self, property::PropertyStatus};
 use cardscope_model::job::{Figure, Job};
 use cardscope_model::sustain;
 
@@ -18,25 +18,27 @@ pub enum AfterCache {
 }
 
 /// What a long write and a map say of it; the long write is the better witness. One in which I/Os failed is none.
-pub fn after_cache(long: Option<&sustain::Measured>, map: Option<&card_map::Measured>) -> AfterCache {
+pub fn after_cache(long: Option<&sustain::MeasuredRun>, map: Option<&card_map::MeasuredMap>) -> AfterCache {
     let long = clean(long);
     let map = map.filter(|map| map.failed_ios == 0);
     let caches = [long.map(|long| &long.cache_bytes), map.map(|map| &map.slc_cache_bytes)];
     let speeds = [long.map(|long| &long.after_cache_mb_s), map.map(|map| &map.after_cache_mb_s)];
     match speeds.into_iter().flatten().find_map(|speed| speed.value.filter(|_| speed.is_measured())) {
         Some(mb_s) => AfterCache::Measured(mb_s),
-        None if caches.into_iter().flatten().any(|cache| cache.status == Status::None) => AfterCache::NoCache,
+        None if caches.into_iter().flatten().any(|cache| cache.status == PropertyStatus::None) => {
+            AfterCache::NoCache
+        }
         None => AfterCache::Unknown,
     }
 }
 
-fn clean(long: Option<&sustain::Measured>) -> Option<&sustain::Measured> {
+fn clean(long: Option<&sustain::MeasuredRun>) -> Option<&sustain::MeasuredRun> {
     long.filter(|long| long.failed_ios == 0)
 }
 
 /// What is known of one card.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Lasting {
+pub struct SustainedFigures {
     /// The speed behind its cache.
     pub after_cache: AfterCache,
     /// The longest write of a long run in seconds, 0 where it had no stall.
@@ -49,15 +51,18 @@ pub fn asks_for(job: &Job) -> bool {
     job.work.iter().any(|work| work.sustained_write_mb > 0.0) || job.demand.iter().any(|d| lasts(d.figure))
 }
 
-impl Lasting {
+impl SustainedFigures {
     /// What a long write and a map say.
-    pub fn of_parts(long: Option<&sustain::Measured>, map: Option<&card_map::Measured>) -> Lasting {
-        let stall = |run: &sustain::Measured| run.stalls.as_ref().map_or(0.0, |stalls| stalls.longest_s);
-        Lasting { after_cache: after_cache(long, map), longest_write_s: clean(long).map(stall) }
+    pub fn of_parts(
+        long: Option<&sustain::MeasuredRun>,
+        map: Option<&card_map::MeasuredMap>,
+    ) -> SustainedFigures {
+        let stall = |run: &sustain::MeasuredRun| run.stalls.as_ref().map_or(0.0, |stalls| stalls.longest_s);
+        SustainedFigures { after_cache: after_cache(long, map), longest_write_s: clean(long).map(stall) }
     }
 
     /// Takes over what an older document knows and the newer ones do not.
-    pub fn complete_from(&mut self, older: Lasting) {
+    pub fn complete_from(&mut self, older: SustainedFigures) {
         if self.after_cache == AfterCache::Unknown {
             self.after_cache = older.after_cache;
         }
@@ -73,47 +78,48 @@ impl Lasting {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::card_map::property::{Evidence, Property};
+    use cardscope_model::card_map::property::{Property, PropertyEvidence};
 
-    fn long(mb_s: f64) -> sustain::Measured {
-        sustain::Measured {
-            after_cache_mb_s: Property::measured(mb_s, 0.9, Evidence::default()),
-            ..sustain::Measured::default()
+    fn long(mb_s: f64) -> sustain::MeasuredRun {
+        sustain::MeasuredRun {
+            after_cache_mb_s: Property::measured(mb_s, 0.9, PropertyEvidence::default()),
+            ..sustain::MeasuredRun::default()
         }
     }
 
-    fn map(cache: Property<u64>, mb_s: Option<f64>) -> card_map::Measured {
-        let mut map = card_map::Measured { slc_cache_bytes: cache, ..card_map::Measured::default() };
+    fn map(cache: Property<u64>, mb_s: Option<f64>) -> card_map::MeasuredMap {
+        let mut map = card_map::MeasuredMap { slc_cache_bytes: cache, ..card_map::MeasuredMap::default() };
         if let Some(mb_s) = mb_s {
-            map.after_cache_mb_s = Property::measured(mb_s, 0.9, Evidence::default());
+            map.after_cache_mb_s = Property::measured(mb_s, 0.9, PropertyEvidence::default());
         }
         map
     }
 
     #[test]
     fn a_long_write_is_believed_before_a_map_and_a_map_without_a_cache_says_that_speed_lasts() {
-        let cached = map(Property::measured(1 << 30, 0.9, Evidence::default()), Some(25.0));
-        let none = map(Property::none(0.9, Evidence::default()), None);
+        let cached = map(Property::measured(1 << 30, 0.9, PropertyEvidence::default()), Some(25.0));
+        let none = map(Property::none(0.9, PropertyEvidence::default()), None);
         let untested = map(Property::not_tested("no time"), None);
         assert_eq!(after_cache(Some(&long(22.0)), Some(&cached)), AfterCache::Measured(22.0));
         assert_eq!(after_cache(None, Some(&cached)), AfterCache::Measured(25.0));
         assert_eq!(after_cache(None, Some(&none)), AfterCache::NoCache);
         assert_eq!(after_cache(None, Some(&untested)), AfterCache::Unknown);
-        assert_eq!(after_cache(Some(&sustain::Measured::default()), None), AfterCache::Unknown);
-        let through = sustain::Measured {
-            cache_bytes: Property::none(0.9, Evidence::default()),
-            ..sustain::Measured::default()
+        assert_eq!(after_cache(Some(&sustain::MeasuredRun::default()), None), AfterCache::Unknown);
+        let through = sustain::MeasuredRun {
+            cache_bytes: Property::none(0.9, PropertyEvidence::default()),
+            ..sustain::MeasuredRun::default()
         };
         assert_eq!(after_cache(Some(&through), None), AfterCache::NoCache);
-        let failed = sustain::Measured { failed_ios: 1, ..long(22.0) };
+        let failed = sustain::MeasuredRun { failed_ios: 1, ..long(22.0) };
         assert_eq!(after_cache(Some(&failed), Some(&cached)), AfterCache::Measured(25.0));
-        assert_eq!(Lasting::of_parts(Some(&failed), None), Lasting::default());
+        assert_eq!(SustainedFigures::of_parts(Some(&failed), None), SustainedFigures::default());
     }
 
     #[test]
     fn a_newer_document_wins_and_an_older_one_fills_what_it_does_not_know() {
-        let mut known = Lasting::of_parts(None, Some(&map(Property::not_tested("no time"), Some(30.0))));
-        known.complete_from(Lasting::of_parts(Some(&long(22.0)), None));
+        let mut known =
+            SustainedFigures::of_parts(None, Some(&map(Property::not_tested("no time"), Some(30.0))));
+        known.complete_from(SustainedFigures::of_parts(Some(&long(22.0)), None));
         assert_eq!(known.after_cache, AfterCache::Measured(30.0));
         assert_eq!(known.longest_write_s, Some(0.0), "a long write without a stall");
         assert!(known.is_complete());

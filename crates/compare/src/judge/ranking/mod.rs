@@ -12,31 +12,31 @@ mod valued;
 
 pub use figures::is_of_use;
 pub use groups::{GroupBy, bought, groups};
-pub use lasting::{AfterCache, Lasting, after_cache, asks_for};
-pub use valued::{Asked, Measure};
+pub use lasting::{AfterCache, SustainedFigures, after_cache, asks_for};
+pub use valued::{RankingGoal, RankingMeasure};
 
 use cardscope_model::archived::{StoredCard, SummaryRow};
-use cardscope_model::comparison::Entry;
+use cardscope_model::comparison::ComparedEntry;
 use cardscope_model::comparison::NOTICED;
 use cardscope_model::job::Job;
-use cardscope_model::ranking::{Excluded, Placement, RankedBy, RankedCard, Ranking};
+use cardscope_model::ranking::{ExcludedCard, Placement, RankedBy, RankedCard, Ranking};
 use cardscope_statistics::comparing;
-use cardscope_statistics::comparing::Contender;
-use cardscope_statistics::usual::{Table, noticed};
+use cardscope_statistics::comparing::RankedValue;
+use cardscope_statistics::usual::{SpreadTable, noticed};
 use std::collections::HashMap;
-use valued::{Valued, value};
+use valued::{ValuedCard, value};
 
 /// Ranks cards by what was measured of them, without groups; `excluded` are those that are not ranked, whatever was.
 pub fn ranking(
-    asked: &Asked,
-    table: &Table,
+    asked: &RankingGoal,
+    table: &SpreadTable,
     cards: &[StoredCard],
-    measured: &Measured,
-    excluded: Vec<Excluded>,
+    measured: &MeasuredCards,
+    excluded: Vec<ExcludedCard>,
 ) -> Ranking {
     let by = match &asked.measure {
-        Measure::Job(job) => RankedBy::Job(job.name.clone()),
-        Measure::Test(test) => RankedBy::Test(*test),
+        RankingMeasure::Job(job) => RankedBy::Job(job.name.clone()),
+        RankingMeasure::Test(test) => RankedBy::Test(*test),
     };
     let (places, not_placed) = places(asked, table, cards, measured);
     let findings = findings::findings(&places);
@@ -47,29 +47,29 @@ pub fn ranking(
 
 /// What was measured that matters, by card.
 #[derive(Debug, Default)]
-pub struct Measured {
+pub struct MeasuredCards {
     /// The tests over their runs.
     pub rows: HashMap<String, Vec<SummaryRow>>,
     /// What long runs showed.
-    pub lasting: HashMap<String, Lasting>,
+    pub lasting: HashMap<String, SustainedFigures>,
 }
 
-impl Measured {
+impl MeasuredCards {
     fn rows(&self, card: &str) -> &[SummaryRow] {
         self.rows.get(card).map_or(&[][..], Vec::as_slice)
     }
 
-    fn lasting(&self, card: &str) -> Lasting {
+    fn lasting(&self, card: &str) -> SustainedFigures {
         self.lasting.get(card).copied().unwrap_or_default()
     }
 }
 
 /// Places of all cards that have a value, best first, and the others with the reason.
 fn places(
-    asked: &Asked,
-    table: &Table,
+    asked: &RankingGoal,
+    table: &SpreadTable,
     cards: &[StoredCard],
-    measured: &Measured,
+    measured: &MeasuredCards,
 ) -> (Vec<RankedCard>, Vec<(String, String)>) {
     let (mut valued, mut not_placed) = (Vec::new(), Vec::new());
     for card in cards {
@@ -78,12 +78,12 @@ fn places(
             Err(why) => not_placed.push((card.title.clone(), why)),
         }
     }
-    let contenders: Vec<Contender> = valued.iter().map(|valued| valued.contender.clone()).collect();
+    let contenders: Vec<RankedValue> = valued.iter().map(|valued| valued.contender.clone()).collect();
     let placed = comparing::tiers(&contenders, |leader, other| match &asked.measure {
-        Measure::Job(job) => {
+        RankingMeasure::Job(job) => {
             !unnoticed(job, &valued[leader], &valued[other]) && surely(&contenders, leader, other, 0.0)
         }
-        Measure::Test(_) => {
+        RankingMeasure::Test(_) => {
             valued[leader].value > valued[other].value * (1.0 + NOTICED)
                 && surely(&contenders, leader, other, noticed())
         }
@@ -94,11 +94,11 @@ fn places(
 /// Chance from which on a card is worse for sure enough to stand in another tier: what is called likely.
 const LIKELY: f64 = 0.8;
 
-fn surely(contenders: &[Contender], leader: usize, other: usize, by: f64) -> bool {
+fn surely(contenders: &[RankedValue], leader: usize, other: usize, by: f64) -> bool {
     contenders[leader].known.minus(&contenders[other].known).above(by) >= LIKELY
 }
 
-fn unnoticed(job: &Job, first: &Valued<'_>, second: &Valued<'_>) -> bool {
+fn unnoticed(job: &Job, first: &ValuedCard<'_>, second: &ValuedCard<'_>) -> bool {
     let (Some(a), Some(b)) = (&first.job, &second.job) else { return false };
     a.missed.is_empty() == b.missed.is_empty()
         && a.seconds.len() == b.seconds.len()
@@ -113,9 +113,9 @@ fn day(time: &str) -> String {
     time.get(..10).unwrap_or(time).to_owned()
 }
 
-fn to_place(valued: &Valued<'_>, placement: Placement) -> RankedCard {
+fn to_place(valued: &ValuedCard<'_>, placement: Placement) -> RankedCard {
     let card = valued.card;
-    let entry = Entry {
+    let entry = ComparedEntry {
         name: card.title.clone(),
         card_id: card.id.clone(),
         card: card.facts.without_serial(),

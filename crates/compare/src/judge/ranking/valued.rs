@@ -1,52 +1,52 @@
 //! From what was measured of a card to the one value by which it is ordered.
 
-use super::bought::{Bought, around};
-use super::figures::{self, Known, OfCard};
-use super::lasting::Lasting;
+use super::bought::{PurchaseBasis, around};
+use super::figures::{self, CardFigures, KnownFigure};
+use super::lasting::SustainedFigures;
 use cardscope_model::archived::{StoredCard, SummaryRow};
 use cardscope_model::comparison::NOTICED;
 use cardscope_model::comparison::{Spread, iops};
 use cardscope_model::host::Host;
 use cardscope_model::job::{self, Figure, Figures, Job, JobScore};
-use cardscope_model::test_name::{Op, Order, TestName};
-use cardscope_model::units::{KIB, MB, Speed, three_digits};
+use cardscope_model::test_name::{IoOrder, TestName, TestOp};
+use cardscope_model::units::{KIB, MB, SpeedMbS, three_digits};
 use cardscope_statistics::comparing;
-use cardscope_statistics::comparing::Contender;
-use cardscope_statistics::usual::{Normals, Table};
+use cardscope_statistics::comparing::RankedValue;
+use cardscope_statistics::usual::{NormalMixture, SpreadTable};
 
 /// Block of the random reads that a host is known to limit.
 const SMALL: u64 = 4 * KIB;
 
 /// What cards are ordered by.
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub struct RankingGoal {
     /// By what a card gets its value.
-    pub measure: Measure,
+    pub measure: RankingMeasure,
     /// The host that caps them, where one is given.
     pub host: Option<Host>,
 }
 
 /// By what a card gets its value.
 #[derive(Debug, Clone)]
-pub enum Measure {
+pub enum RankingMeasure {
     /// Its score for a job.
     Job(Job),
     /// Its speed in one test.
     Test(TestName),
 }
 
-impl Asked {
+impl RankingGoal {
     /// What is ordered, in words.
     pub fn what(&self) -> String {
         match &self.measure {
-            Measure::Job(job) => format!("the score for {:?}", job.name),
-            Measure::Test(test) => test.to_string(),
+            RankingMeasure::Job(job) => format!("the score for {:?}", job.name),
+            RankingMeasure::Test(test) => test.to_string(),
         }
     }
 }
 
 /// A card with its value, before it has a place.
-pub(super) struct Valued<'a> {
+pub(super) struct ValuedCard<'a> {
     pub(super) card: &'a StoredCard,
     pub(super) value: f64,
     pub(super) ci95: Option<[f64; 2]>,
@@ -54,34 +54,34 @@ pub(super) struct Valued<'a> {
     pub(super) job: Option<JobScore>,
     pub(super) spread: Option<Spread>,
     /// What is known of its value: of the logarithm of a speed, or of a score.
-    pub(super) contender: Contender,
-    pub(super) of: OfCard,
+    pub(super) contender: RankedValue,
+    pub(super) of: CardFigures,
     pub(super) capped: Vec<String>,
 }
 
 /// The value of a card; the reason where it has none.
 pub(super) fn value<'a>(
-    asked: &Asked,
-    table: &Table,
+    asked: &RankingGoal,
+    table: &SpreadTable,
     card: &'a StoredCard,
     rows: &[SummaryRow],
-    lasting: Lasting,
-) -> Result<Valued<'a>, String> {
-    let bought = Bought { card, table };
+    lasting: SustainedFigures,
+) -> Result<ValuedCard<'a>, String> {
+    let bought = PurchaseBasis { card, table };
     match &asked.measure {
-        Measure::Job(job) => by_job(asked, job, bought, card, rows, lasting),
-        Measure::Test(test) => by_test(asked, *test, bought, card, rows),
+        RankingMeasure::Job(job) => by_job(asked, job, bought, card, rows, lasting),
+        RankingMeasure::Test(test) => by_test(asked, *test, bought, card, rows),
     }
 }
 
 fn by_job<'a>(
-    asked: &Asked,
+    asked: &RankingGoal,
     job: &Job,
-    bought: Bought<'_>,
+    bought: PurchaseBasis<'_>,
     card: &'a StoredCard,
     rows: &[SummaryRow],
-    lasting: Lasting,
-) -> Result<Valued<'a>, String> {
+    lasting: SustainedFigures,
+) -> Result<ValuedCard<'a>, String> {
     let mut of = figures::of_card(bought, rows, lasting, bytes(card));
     let (figures, capped) = match &asked.host {
         Some(host) => host.cap(&of.figures()),
@@ -95,8 +95,8 @@ fn by_job<'a>(
     of.doubts.extend(assumed(job, &of, &score));
     of.doubts.extend(other_bus(asked, card));
     let place = ordered(&figures).unwrap_or(value);
-    let contender = Contender { known: scored(place, interval(asked, &of, ordered)), value: place };
-    Ok(Valued { card, value, ci95, runs, job: Some(score), spread: None, contender, of, capped })
+    let contender = RankedValue { known: scored(place, interval(asked, &of, ordered)), value: place };
+    Ok(ValuedCard { card, value, ci95, runs, job: Some(score), spread: None, contender, of, capped })
 }
 
 /// Standard errors either side of which a 95 % interval ends.
@@ -106,24 +106,24 @@ const NORMAL95: f64 = 1.96;
 const LEAST_SCORE_ERROR: f64 = 0.05;
 
 /// What is known of a score, as a normal distribution of the interval's width.
-fn scored(value: f64, ci95: Option<[f64; 2]>) -> Normals {
+fn scored(value: f64, ci95: Option<[f64; 2]>) -> NormalMixture {
     let half = ci95.map_or(0.0, |[low, high]| (high - low) / 2.0);
-    Normals::single(value, (half / NORMAL95).max(LEAST_SCORE_ERROR).powi(2))
+    NormalMixture::single(value, (half / NORMAL95).max(LEAST_SCORE_ERROR).powi(2))
 }
 
 /// What a card is on a host that has no lanes for it.
-fn other_bus(asked: &Asked, card: &StoredCard) -> Option<String> {
+fn other_bus(asked: &RankingGoal, card: &StoredCard) -> Option<String> {
     let host = asked.host.as_ref()?;
     let without = !host.express && cardscope_statistics::usual::is_express(&card.facts, None);
     without.then(|| format!("SD Express; in {} it is a UHS-I card", host.title))
 }
 
 /// What the job takes for granted.
-fn assumed(job: &Job, of: &OfCard, score: &JobScore) -> Vec<String> {
+fn assumed(job: &Job, of: &CardFigures, score: &JobScore) -> Vec<String> {
     let figures = of.figures();
     let asks = |figure: Figure| {
         job.demand.iter().any(|demand| demand.figure == figure)
-            || job.work.iter().flat_map(job::Work::amounts).any(|(f, amount)| f == figure && amount > 0.0)
+            || job.work.iter().flat_map(job::JobWork::amounts).any(|(f, amount)| f == figure && amount > 0.0)
     };
     let rests = |figure: &&Figure| asks(**figure) && figures.get(**figure).is_some();
     let named: Vec<&str> = of.assumed.iter().filter(rests).map(|figure| figure.words().0).collect();
@@ -137,9 +137,13 @@ fn assumed(job: &Job, of: &OfCard, score: &JobScore) -> Vec<String> {
 }
 
 /// How far the score may be off, as the figures are known from their runs alone.
-fn interval(asked: &Asked, of: &OfCard, points: impl Fn(&Figures) -> Option<f64>) -> Option<[f64; 2]> {
-    let known = |k: &Known| comparing::Interval { mean: k.mean, ci95: k.ci95 };
-    let known: Vec<comparing::Interval> = of.known.iter().map(known).collect();
+fn interval(
+    asked: &RankingGoal,
+    of: &CardFigures,
+    points: impl Fn(&Figures) -> Option<f64>,
+) -> Option<[f64; 2]> {
+    let known = |k: &KnownFigure| comparing::FigureInterval { mean: k.mean, ci95: k.ci95 };
+    let known: Vec<comparing::FigureInterval> = of.known.iter().map(known).collect();
     comparing::propagate(&known, |values| {
         let figures = of.figures_of(values);
         let figures = asked.host.as_ref().map_or(figures, |host| host.cap(&figures).0);
@@ -163,12 +167,12 @@ fn labelled(card: &StoredCard) -> Option<u64> {
 }
 
 fn by_test<'a>(
-    asked: &Asked,
+    asked: &RankingGoal,
     test: TestName,
-    bought: Bought<'_>,
+    bought: PurchaseBasis<'_>,
     card: &'a StoredCard,
     rows: &[SummaryRow],
-) -> Result<Valued<'a>, String> {
+) -> Result<ValuedCard<'a>, String> {
     let of_the_card = rows.iter().rev().filter(|row| !figures::is_of_a_cache(row.step.as_deref()));
     let nearest = of_the_card.max_by_key(|row| figures::nearness(row));
     let row = nearest.ok_or_else(|| format!("{test} was not measured"))?;
@@ -177,23 +181,24 @@ fn by_test<'a>(
     let under = |mb_s: f64| limit.map_or(mb_s, |limit| mb_s.min(limit));
     let capped = limit
         .filter(|limit| row.mean > *limit)
-        .map(|limit| format!("{} → {}", three_digits(row.mean), Speed(limit)));
+        .map(|limit| format!("{} → {}", three_digits(row.mean), SpeedMbS(limit)));
     let settings = vec![row.setting.clone()];
     let mut doubts = figures::doubts(&settings, row.n, rows);
     doubts.extend(other_bus(asked, card));
     let ci95 = around(row.mean, &known);
     let value = under(row.mean);
     // A host that limits a card leaves nothing to be told about it.
-    let known = if value < row.mean { Normals::single(value.ln(), NOTICED.powi(2) / 100.0) } else { known };
-    Ok(Valued {
+    let known =
+        if value < row.mean { NormalMixture::single(value.ln(), NOTICED.powi(2) / 100.0) } else { known };
+    Ok(ValuedCard {
         card,
         value,
         ci95: Some(ci95.map(under)),
         runs: row.n,
         job: None,
         spread: Some(Spread { ci95: Some(ci95), ..spread(row) }),
-        contender: Contender { known, value: value.max(f64::MIN_POSITIVE).ln() },
-        of: OfCard { known: figures::of_test(row, ci95), settings, doubts, ..OfCard::default() },
+        contender: RankedValue { known, value: value.max(f64::MIN_POSITIVE).ln() },
+        of: CardFigures { known: figures::of_test(row, ci95), settings, doubts, ..CardFigures::default() },
         capped: capped.into_iter().collect(),
     })
 }
@@ -217,9 +222,9 @@ fn limit_mb_s(host: &Host, test: TestName) -> Option<f64> {
     let pattern = test.pattern;
     let alone = pattern.queue == 1 && pattern.threads == 1;
     match (pattern.order, test.op) {
-        (Order::Sequential, Op::Read) => host.limit(Figure::ReadMbS),
-        (Order::Sequential, Op::Write) => host.limit(Figure::WriteMbS),
-        (Order::Random, Op::Read) if pattern.block == SMALL && alone => {
+        (IoOrder::Sequential, TestOp::Read) => host.limit(Figure::ReadMbS),
+        (IoOrder::Sequential, TestOp::Write) => host.limit(Figure::WriteMbS),
+        (IoOrder::Random, TestOp::Read) if pattern.block == SMALL && alone => {
             host.limit(Figure::RandomReadIops).map(|iops| iops * SMALL as f64 / MB)
         }
         _ => None,
@@ -234,13 +239,13 @@ mod tests {
 
     const READ: &str = "SEQ1G Q1T1 read";
 
-    fn asked(test: &str, on: Option<&str>) -> Asked {
+    fn asked(test: &str, on: Option<&str>) -> RankingGoal {
         let host = on.map(|name| host::find(name).unwrap());
-        Asked { measure: Measure::Test(test.parse().unwrap()), host }
+        RankingGoal { measure: RankingMeasure::Test(test.parse().unwrap()), host }
     }
 
-    fn of<'a>(asked: &Asked, card: &'a StoredCard, rows: &[SummaryRow]) -> Valued<'a> {
-        value(asked, Table::shipped(), card, rows, Lasting::default()).unwrap()
+    fn of<'a>(asked: &RankingGoal, card: &'a StoredCard, rows: &[SummaryRow]) -> ValuedCard<'a> {
+        value(asked, SpreadTable::shipped(), card, rows, SustainedFigures::default()).unwrap()
     }
 
     #[test]
@@ -282,16 +287,17 @@ mod tests {
         let rows = [row("a", "SEQ1G Q1T1 write", "", 5, 80.0), row("a", "SEQ1G Q1T1 read", "", 5, 90.0)];
         let mut card = card("a");
         card.facts.capacity_bytes = Some(64_000_000_000);
-        let asked = Asked { measure: Measure::Job(job::find("camera-4k").unwrap()), host: None };
-        let fit = |lasting: Lasting| value(&asked, Table::shipped(), &card, &rows, lasting).unwrap();
-        let short = fit(Lasting::default());
-        assert_eq!(short.job.as_ref().map(|job| job.fit), Some(job::Fit::Fair));
+        let asked = RankingGoal { measure: RankingMeasure::Job(job::find("camera-4k").unwrap()), host: None };
+        let fit =
+            |lasting: SustainedFigures| value(&asked, SpreadTable::shipped(), &card, &rows, lasting).unwrap();
+        let short = fit(SustainedFigures::default());
+        assert_eq!(short.job.as_ref().map(|job| job.fit), Some(job::JobFit::Fair));
         assert!(short.of.doubts.iter().any(|doubt| doubt.starts_with("sustained write at best")));
-        let behind = |mb_s| Lasting {
+        let behind = |mb_s| SustainedFigures {
             after_cache: super::super::lasting::AfterCache::Measured(mb_s),
             longest_write_s: Some(0.4),
         };
-        assert_eq!(fit(behind(8.0)).job.unwrap().fit, job::Fit::Unfit);
-        assert_eq!(fit(behind(60.0)).job.unwrap().fit, job::Fit::Good);
+        assert_eq!(fit(behind(8.0)).job.unwrap().fit, job::JobFit::Unfit);
+        assert_eq!(fit(behind(60.0)).job.unwrap().fit, job::JobFit::Good);
     }
 }

@@ -1,6 +1,6 @@
 //! Who is fastest, in one sentence.
 
-use cardscope_model::comparison::{ComparedTest, Comparison, Grade, Overall};
+use cardscope_model::comparison::{ChanceGrade, ComparedTest, Comparison, OverallFactor};
 use cardscope_model::statistics;
 use cardscope_model::units::three_digits;
 use cardscope_page::figure::{ANSWER, count, listing, percent, wrapped};
@@ -34,7 +34,7 @@ pub(crate) fn answer(comparison: &Comparison) -> String {
     };
     let chances: Vec<f64> = sides.iter().map(|entries| chance(comparison, entries)).collect();
     // Where nobody is likelier to be the best, who leads in most tests; of equal ones the first.
-    let even = chances.iter().all(|chance| Grade::of(*chance) == Grade::Even);
+    let even = chances.iter().all(|chance| ChanceGrade::of(*chance) == ChanceGrade::Even);
     let before = |a: &usize, b: &usize| {
         let chance = |side: usize| if even { 0.0 } else { chances[side] };
         chance(*a).total_cmp(&chance(*b)).then(leads(*a).cmp(&leads(*b)))
@@ -65,8 +65,8 @@ pub(crate) fn answer(comparison: &Comparison) -> String {
             format!("Even: {} leads in {lead}.", names[winner])
         };
     }
-    let sure = match (Grade::of(chances[winner]), is_confounded(comparison, &sides[winner])) {
-        (grade, true) => grade.min(Grade::Likely),
+    let sure = match (ChanceGrade::of(chances[winner]), is_confounded(comparison, &sides[winner])) {
+        (grade, true) => grade.min(ChanceGrade::Likely),
         (grade, false) => grade,
     };
     let sure = graded(sure, chances[winner]);
@@ -91,19 +91,19 @@ pub(crate) fn answer(comparison: &Comparison) -> String {
 
 /// The chance that the best entry of all is one of these.
 fn chance(comparison: &Comparison, entries: &[usize]) -> f64 {
-    let of = |all: &&Overall| stands_for(comparison, entries, all);
+    let of = |all: &&OverallFactor| stands_for(comparison, entries, all);
     comparison.overall.iter().filter(of).map(|all| all.probability_best).sum()
 }
 
 /// Whether a line of all tests together is one of these entries, or their card.
-fn stands_for(comparison: &Comparison, entries: &[usize], all: &Overall) -> bool {
+fn stands_for(comparison: &Comparison, entries: &[usize], all: &OverallFactor) -> bool {
     let names = entries.iter().map(|entry| comparison.entries[*entry].name.as_str());
     names.into_iter().any(|name| name == all.name || name.split(" · ").next() == Some(all.name.as_str()))
 }
 
 /// Whether rig, tool, size or cooling of the best of these entries differ from another one's besides what is compared.
 fn is_confounded(comparison: &Comparison, entries: &[usize]) -> bool {
-    let of = |all: &&Overall| stands_for(comparison, entries, all);
+    let of = |all: &&OverallFactor| stands_for(comparison, entries, all);
     comparison.overall.iter().find(of).is_some_and(|all| !all.confounded_by.is_empty())
 }
 
@@ -115,12 +115,12 @@ fn typically(tests: &[Vec<(usize, f64)>], side: usize) -> Option<f64> {
 }
 
 /// A chance and what it is called: `likely, 85 %`.
-pub(crate) fn graded(grade: Grade, chance: f64) -> String {
+pub(crate) fn graded(grade: ChanceGrade, chance: f64) -> String {
     let word = match grade {
-        Grade::Even => "even",
-        Grade::Leans => "leans",
-        Grade::Likely => "likely",
-        Grade::AlmostCertain => "almost certain",
+        ChanceGrade::Even => "even",
+        ChanceGrade::Leans => "leans",
+        ChanceGrade::Likely => "likely",
+        ChanceGrade::AlmostCertain => "almost certain",
     };
     format!("{word}, {}", percent(chance))
 }

@@ -2,8 +2,8 @@
 
 use super::tables::beside;
 use super::words;
-use cardscope_model::comparison::{Comparison, Entry};
-use cardscope_model::test_name::Order;
+use cardscope_model::comparison::{ComparedEntry, Comparison};
+use cardscope_model::test_name::IoOrder;
 use cardscope_model::units::{NO_NUMBER as NONE, three_digits as speed};
 use cardscope_page::tree::table::Table;
 
@@ -13,9 +13,9 @@ pub(super) const HEAD: &str = "Share of the bus in sequential tests";
 /// What each bus carries, then a row for each sequential test; empty where no bus is known.
 pub(super) fn table(comparison: &Comparison) -> Table {
     let mut table = beside(comparison, "test");
-    let ceilings: Vec<Option<f64>> = comparison.entries.iter().map(Entry::bus_ceiling_mb_s).collect();
+    let ceilings: Vec<Option<f64>> = comparison.entries.iter().map(ComparedEntry::bus_ceiling_mb_s).collect();
     let shown = |value: Option<String>| value.unwrap_or_else(|| NONE.to_owned());
-    let sequential = comparison.tests.iter().filter(|test| test.test.pattern.order == Order::Sequential);
+    let sequential = comparison.tests.iter().filter(|test| test.test.pattern.order == IoOrder::Sequential);
     let rows: Vec<Vec<Option<String>>> = sequential
         .clone()
         .map(|test| {
@@ -40,17 +40,20 @@ pub(super) fn table(comparison: &Comparison) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::condition::Origin;
+    use cardscope_model::condition::ConditionOrigin;
     use cardscope_testkit::samples as sample;
 
     #[test]
     fn a_card_on_pcie_3_uses_a_share_of_985_mb_s_and_one_on_an_unknown_bus_has_none() {
         let mut two = sample::comparison(2, 3, 12);
         for (entry, mode) in two.entries.iter_mut().zip(["PCIe 3.0 x1", "unknown"]) {
-            entry.settings.iter_mut().for_each(|s| s.condition.set("bus_mode", mode, Origin::Stated));
+            entry
+                .settings
+                .iter_mut()
+                .for_each(|s| s.condition.set("bus_mode", mode, ConditionOrigin::Stated));
         }
         let sequential = |test: &&mut cardscope_model::comparison::ComparedTest| {
-            test.test.pattern.order == Order::Sequential
+            test.test.pattern.order == IoOrder::Sequential
         };
         let first = two.tests.iter_mut().find(sequential).unwrap();
         first.spreads[0].as_mut().unwrap().mean = 778.0;
@@ -67,8 +70,8 @@ mod tests {
         let mut two = sample::comparison(2, 3, 12);
         for entry in &mut two.entries {
             let mut other = entry.settings[0].clone();
-            entry.settings[0].condition.set("bus_mode", "SDR50", Origin::Stated);
-            other.condition.set("bus_mode", "SDR104", Origin::Stated);
+            entry.settings[0].condition.set("bus_mode", "SDR50", ConditionOrigin::Stated);
+            other.condition.set("bus_mode", "SDR104", ConditionOrigin::Stated);
             entry.settings.push(other);
         }
         assert!(table(&two).rows().is_empty());

@@ -1,14 +1,14 @@
 //! What each change is worth of that by which the cards were divided: a board, its clock, a fan, a size.
 
-use cardscope_model::comparison::{Change, ChangedTest, Comparison, NOTICED};
-use cardscope_model::report::Tone;
+use cardscope_model::comparison::{ChangeEffect, ChangedTest, Comparison, NOTICED};
+use cardscope_model::report::NewsTone;
 use cardscope_model::statistics::distinct;
 use cardscope_model::test_name::TestName;
 use cardscope_model::units::NO_NUMBER as NONE;
 use cardscope_model::units::three_digits;
 use cardscope_page::figure::{count, test_of};
 use cardscope_page::tree::table::Table;
-use cardscope_page::tree::{Block, Page};
+use cardscope_page::tree::{Page, PageBlock};
 
 /// More changes than this are a table only: a page has few reasons.
 const REASONS: usize = 3;
@@ -17,22 +17,25 @@ const REASONS: usize = 3;
 pub(crate) fn add(page: &mut Page, comparison: &Comparison) {
     let changes = &comparison.changes;
     if changes.len() <= REASONS {
-        page.because_all(Tone::Plain, changes.iter().filter_map(line).collect::<Vec<_>>());
+        page.because_all(NewsTone::Plain, changes.iter().filter_map(line).collect::<Vec<_>>());
     }
     let table = table(changes);
     if !table.rows().is_empty() {
         let meaning = "Geometric mean over the cards measured both ways and otherwise alike; in brackets how many of them gain \
                        more than 3 %.";
-        page.add("What each change is worth", [Block::Table(table), Block::Words(meaning.to_owned())]);
+        page.add(
+            "What each change is worth",
+            [PageBlock::Table(table), PageBlock::Words(meaning.to_owned())],
+        );
     }
 }
 
 /// A row a test, a column a change.
-fn table(changes: &[Change]) -> Table {
+fn table(changes: &[ChangeEffect]) -> Table {
     let heads = changes.iter().map(|change| format!("{} → {}", change.from, change.to));
     let mut table = Table::new(["test".to_owned()].into_iter().chain(heads)).beside();
     for (test, step) in distinct(changes.iter().flat_map(|change| &change.tests).map(key)) {
-        let cell = |change: &Change| {
+        let cell = |change: &ChangeEffect| {
             let found = change.tests.iter().find(|other| key(other) == (test, step));
             found.map_or(NONE.to_owned(), |test| {
                 format!("{} ({} of {})", times(test.factor), test.faster, test.cards)
@@ -52,7 +55,7 @@ fn times(factor: f64) -> String {
 }
 
 /// The test that gains most and the one that gains least.
-fn line(change: &Change) -> Option<String> {
+fn line(change: &ChangeEffect) -> Option<String> {
     let by_factor = |a: &&ChangedTest, b: &&ChangedTest| a.factor.total_cmp(&b.factor);
     let least = change.tests.iter().min_by(by_factor)?;
     let most = change.tests.iter().max_by(by_factor)?;
@@ -72,7 +75,7 @@ fn said(test: &ChangedTest) -> String {
 mod tests {
     use super::*;
 
-    fn change(factors: &[f64]) -> Change {
+    fn change(factors: &[f64]) -> ChangeEffect {
         let tests = ["SEQ1M Q1T1", "RND4K Q1T1"].iter().zip(factors).map(|(pattern, factor)| ChangedTest {
             test: format!("{pattern} read").parse().unwrap(),
             step: None,
@@ -83,10 +86,10 @@ mod tests {
             lowest: 0.9 * factor,
             highest: 1.1 * factor,
         });
-        Change { from: "Pi 3".into(), to: "Pi 4".into(), tests: tests.collect() }
+        ChangeEffect { from: "Pi 3".into(), to: "Pi 4".into(), tests: tests.collect() }
     }
 
-    fn page(changes: Vec<Change>) -> String {
+    fn page(changes: Vec<ChangeEffect>) -> String {
         let mut page = Page::plain("answer".to_owned());
         add(&mut page, &Comparison { changes, ..Comparison::default() });
         page.text()

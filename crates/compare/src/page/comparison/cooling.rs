@@ -1,11 +1,11 @@
 //! What a fan is worth to each card that was measured with and without one.
 
 use super::answer::graded;
-use cardscope_model::comparison::{Comparison, CoolingGain, Grade};
-use cardscope_model::report::Tone;
+use cardscope_model::comparison::{ChanceGrade, Comparison, CoolingGain};
+use cardscope_model::report::NewsTone;
 use cardscope_model::units::three_digits as speed;
 use cardscope_page::figure::count;
-use cardscope_page::tree::{Block, Page};
+use cardscope_page::tree::{Page, PageBlock};
 
 /// More cards than this have a section of their own: a page has few reasons.
 const REASONS: usize = 3;
@@ -14,20 +14,20 @@ const REASONS: usize = 3;
 pub(crate) fn add(page: &mut Page, comparison: &Comparison) {
     let lines: Vec<String> = comparison.cooling.iter().map(line).collect();
     if lines.len() <= REASONS {
-        page.because_all(Tone::Plain, lines);
+        page.because_all(NewsTone::Plain, lines);
     } else {
-        page.fold("What a fan is worth", [Block::Lines(lines)]);
+        page.fold("What a fan is worth", [PageBlock::Lines(lines)]);
     }
 }
 
 fn line(gain: &CoolingGain) -> String {
     let CoolingGain { name, factor, tests, probability_faster, .. } = gain;
     let chance = if *factor < 1.0 { 1.0 - probability_faster } else { *probability_faster };
-    let grade = Grade::of(chance);
+    let grade = ChanceGrade::of(chance);
     let sure = format!("({}, {})", count(*tests, "test"), graded(grade, chance));
     let percent = |share: f64| format!("{} %", speed(100.0 * share));
     match *factor {
-        _ if grade == Grade::Even => format!("A fan makes no clear difference to {name} {sure}."),
+        _ if grade == ChanceGrade::Even => format!("A fan makes no clear difference to {name} {sure}."),
         factor if factor < 1.0 => format!("{name} is {} slower with a fan {sure}.", percent(1.0 - factor)),
         factor => format!("A fan is worth {} for {name} {sure}.", percent(factor - 1.0)),
     }

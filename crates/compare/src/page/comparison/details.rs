@@ -2,11 +2,11 @@
 
 use super::tables::beside;
 use crate::page::details;
-use cardscope_model::comparison::{Comparison, Entry};
+use cardscope_model::comparison::{ComparedEntry, Comparison};
 use cardscope_model::units::NO_NUMBER as NONE;
 use cardscope_page::tree::table::Table;
 
-fn facts(comparison: &Comparison, entry: &Entry) -> Vec<(String, String)> {
+fn facts(comparison: &Comparison, entry: &ComparedEntry) -> Vec<(String, String)> {
     let firmware = entry.card.firmware.clone().map(|firmware| ("firmware".to_owned(), firmware));
     let details = comparison.details.get(&entry.card_id).into_iter();
     let known = details.flat_map(|d| details::known(d).into_iter().chain(details::heat_by_cooling(d)));

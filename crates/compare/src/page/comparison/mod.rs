@@ -10,13 +10,13 @@ mod latencies;
 pub mod tables;
 pub mod words;
 
-use cardscope_model::comparison::{CardRemark, Comparison, Entry};
-use cardscope_model::report::Tone;
+use cardscope_model::comparison::{CardRemark, ComparedEntry, Comparison};
+use cardscope_model::report::NewsTone;
 use cardscope_model::units::{NO_NUMBER as NONE, three_digits as speed};
 use cardscope_page::figure::count;
-use cardscope_page::tree::{Block, Page, findings};
+use cardscope_page::tree::{Page, PageBlock, findings};
 use tables::NOT_PRINTED;
-use words::Measure;
+use words::RunMeasure;
 
 /// Entries up to which every pair is listed; beyond it, who is faster than whom stands in one line a test.
 const PAIRS_UP_TO: usize = 4;
@@ -29,7 +29,7 @@ const SOURCES: usize = 4;
 
 /// How a comparison is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct How {
+pub struct ComparisonLayout {
     /// The figures as the tools printed them, in the tools' units.
     pub as_printed: bool,
     /// Every run, below the tables.
@@ -37,7 +37,7 @@ pub struct How {
 }
 
 /// The page.
-pub fn page(comparison: &Comparison, how: How) -> Page {
+pub fn page(comparison: &Comparison, how: ComparisonLayout) -> Page {
     let mut page = Page::plain(answer::answer(comparison));
     if comparison.entries.is_empty() {
         return page;
@@ -47,19 +47,19 @@ pub fn page(comparison: &Comparison, how: How) -> Page {
     add_figures(&mut page, comparison, how);
     add_differences(&mut page, comparison);
     add_compared(&mut page, comparison);
-    page.fold("Runs that jump between two levels", [Block::Lines(words::jumps(comparison))]);
+    page.fold("Runs that jump between two levels", [PageBlock::Lines(words::jumps(comparison))]);
     if how.every_run {
-        page.add("Every run, MB/s, in the order of measuring", [Block::Lines(every_run(comparison))]);
+        page.add("Every run, MB/s, in the order of measuring", [PageBlock::Lines(every_run(comparison))]);
     }
-    page.fold("Findings", [Block::Remarks(findings::of(&comparison.findings))]);
-    page.fold("Sources", [Block::Lines(sources(comparison))]);
+    page.fold("Findings", [PageBlock::Remarks(findings::of(&comparison.findings))]);
+    page.fold("Sources", [PageBlock::Lines(sources(comparison))]);
     page
 }
 
 /// How sure all of it is, and what stands out.
 pub(crate) fn add_reasons(page: &mut Page, comparison: &Comparison) {
     let said = [words::counted(comparison), words::apart(comparison), words::areas(comparison)];
-    page.because_all(Tone::Plain, said.into_iter().flatten());
+    page.because_all(NewsTone::Plain, said.into_iter().flatten());
     cooling::add(page, comparison);
     changes::add(page, comparison);
 }
@@ -72,11 +72,11 @@ pub(crate) fn add_overall(page: &mut Page, comparison: &Comparison) {
         0 => String::new(),
         n => format!("Geometric mean over {}; \"best\" is the chance to be it.", count(n, "test")),
     };
-    page.add("All tests together", [Block::Table(table), Block::Words(meaning)]);
+    page.add("All tests together", [PageBlock::Table(table), PageBlock::Words(meaning)]);
     let said = |remark: &CardRemark| format!("{}: {}.", remark.name, remark.words.join("; "));
-    page.add("Remarks", [Block::Lines(comparison.remarks.iter().map(said).collect())]);
-    page.fold("How far the cards lie apart", [Block::Table(tables::spread_of_tests(comparison))]);
-    page.fold("Small against large test area", [Block::Table(tables::areas(comparison))]);
+    page.add("Remarks", [PageBlock::Lines(comparison.remarks.iter().map(said).collect())]);
+    page.fold("How far the cards lie apart", [PageBlock::Table(tables::spread_of_tests(comparison))]);
+    page.fold("Small against large test area", [PageBlock::Table(tables::areas(comparison))]);
 }
 
 /// What was compared, and what differs besides the card.
@@ -85,14 +85,14 @@ pub(crate) fn add_compared(page: &mut Page, comparison: &Comparison) {
         return;
     }
     let common = format!("Measured by: {}.", words::common_setting(comparison));
-    page.add("Compared", [Block::Table(tables::entries(comparison)), Block::Words(common)]);
-    page.fold("Also different", [Block::Table(tables::differs(comparison))]);
-    page.fold("Known of the cards", [Block::Table(details::table(comparison))]);
+    page.add("Compared", [PageBlock::Table(tables::entries(comparison)), PageBlock::Words(common)]);
+    page.fold("Also different", [PageBlock::Table(tables::differs(comparison))]);
+    page.fold("Known of the cards", [PageBlock::Table(details::table(comparison))]);
 }
 
 /// The four figures of each test, and I/Os a second.
-pub(crate) fn add_figures(page: &mut Page, comparison: &Comparison, how: How) {
-    for (number, measure) in Measure::ALL.into_iter().enumerate() {
+pub(crate) fn add_figures(page: &mut Page, comparison: &Comparison, how: ComparisonLayout) {
+    for (number, measure) in RunMeasure::ALL.into_iter().enumerate() {
         let head = match how.as_printed {
             false => format!("{}, MB/s", measure.word()),
             true => format!("{} as the tools print it", measure.word()),
@@ -100,19 +100,19 @@ pub(crate) fn add_figures(page: &mut Page, comparison: &Comparison, how: How) {
         // Many cards have a row each, without room for intervals; no interval is known of what a tool printed.
         let has_intervals = number == 0 && !how.as_printed && words::with_intervals(comparison);
         let interval = if has_intervals { ", with its 95 % interval" } else { "" };
-        let meaning = Block::Words(format!("Figures: {}{interval}.", measure.meaning()));
+        let meaning = PageBlock::Words(format!("Figures: {}{interval}.", measure.meaning()));
         let table = tables::figures(comparison, measure, how.as_printed);
         match (table.rows().is_empty(), number) {
             (true, _) => {}
             // Of one run each, the worst is the best.
             (false, 1..) if !several_runs(comparison) => {}
-            (false, 0) => page.add(&head, [Block::Table(table), meaning]),
-            (false, _) => page.fold(&head, [Block::Table(table), meaning]),
+            (false, 0) => page.add(&head, [PageBlock::Table(table), meaning]),
+            (false, _) => page.fold(&head, [PageBlock::Table(table), meaning]),
         }
     }
-    page.fold(bus::HEAD, [Block::Table(bus::table(comparison))]);
-    page.fold(IOPS, [Block::Table(tables::iops(comparison))]);
-    page.fold(latencies::HEAD, [Block::Table(latencies::table(comparison))]);
+    page.fold(bus::HEAD, [PageBlock::Table(bus::table(comparison))]);
+    page.fold(IOPS, [PageBlock::Table(tables::iops(comparison))]);
+    page.fold(latencies::HEAD, [PageBlock::Table(latencies::table(comparison))]);
     if how.as_printed {
         let true_ones = "A tool's MB/s need not be 10^6 bytes a second; without --as-printed all figures are in true MB/s.";
         let unknown = comparison.tests.iter().flat_map(|t| t.spreads.iter().flatten());
@@ -122,7 +122,7 @@ pub(crate) fn add_figures(page: &mut Page, comparison: &Comparison, how: How) {
                 NOT_PRINTED.trim()
             )
         });
-        page.add("", [true_ones.to_owned()].into_iter().chain(own).map(Block::Words));
+        page.add("", [true_ones.to_owned()].into_iter().chain(own).map(PageBlock::Words));
     }
 }
 
@@ -134,9 +134,9 @@ fn several_runs(comparison: &Comparison) -> bool {
 /// Who is faster than whom in each test, and the pairs.
 pub(crate) fn add_differences(page: &mut Page, comparison: &Comparison) {
     let orders = tables::orders(comparison, tables::number);
-    page.fold("Fastest first (> at least likely, = equal, ? open)", [Block::Table(orders)]);
+    page.fold("Fastest first (> at least likely, = equal, ? open)", [PageBlock::Table(orders)]);
     if comparison.entries.len() <= PAIRS_UP_TO {
-        page.fold("Pair by pair", [Block::Table(tables::pairs(comparison, |_| true))]);
+        page.fold("Pair by pair", [PageBlock::Table(tables::pairs(comparison, |_| true))]);
     }
 }
 
@@ -156,7 +156,7 @@ fn every_run(comparison: &Comparison) -> Vec<String> {
 
 fn sources(comparison: &Comparison) -> Vec<String> {
     let known = comparison.entries.iter().filter(|entry| !entry.sources.is_empty());
-    let line = |entry: &Entry| {
+    let line = |entry: &ComparedEntry| {
         let named: Vec<&str> = entry.sources.iter().take(SOURCES).map(String::as_str).collect();
         let more = entry.sources.len() - named.len();
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn three_cards_stand_beside_each_other_with_what_is_sure_and_what_is_not() {
-        sample::same("compared.txt", &page(&sample::comparison(3, 3, 2), How::default()).text());
+        sample::same("compared.txt", &page(&sample::comparison(3, 3, 2), ComparisonLayout::default()).text());
     }
 
     #[test]
@@ -181,7 +181,7 @@ mod tests {
         if let Some(spread) = &mut comparison.tests[0].spreads[0] {
             spread.as_printed = None;
         }
-        let page = page(&comparison, How { as_printed: true, every_run: true }).text();
+        let page = page(&comparison, ComparisonLayout { as_printed: true, every_run: true }).text();
         assert!(page.contains("Average as the tools print it"), "{page}");
         assert!(page.contains("MB/s ¹") && page.contains("no figure of the tool's own is known"), "{page}");
         assert!(page.contains("Every run, MB/s"), "{page}");
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn twenty_cards_fit_a_terminal_and_none_is_missing() {
         let comparison = sample::comparison(20, 10, 12);
-        let page = page(&comparison, How::default()).text();
+        let page = page(&comparison, ComparisonLayout::default()).text();
         assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
         for number in 1..=20 {
             assert!(page.contains(&format!("  {number} ")), "{number}\n{page}");
@@ -200,16 +200,19 @@ mod tests {
 
     #[test]
     fn six_settings_in_two_tests_have_a_row_each_and_keep_their_intervals() {
-        let table = tables::figures(&sample::comparison(6, 3, 2), Measure::Average, false);
+        let table = tables::figures(&sample::comparison(6, 3, 2), RunMeasure::Average, false);
         assert_eq!(table.rows().len(), 6);
-        let page = page(&sample::comparison(6, 3, 2), How::default()).text();
+        let page = page(&sample::comparison(6, 3, 2), ComparisonLayout::default()).text();
         assert!(page.contains("with its 95 % interval") && page.contains(" … "), "{page}");
     }
 
     #[test]
     fn nothing_to_compare_and_a_card_alone_say_so() {
-        assert_eq!(page(&sample::comparison(0, 0, 0), How::default()).text(), "Nothing to compare.\n");
-        let alone = page(&sample::comparison(1, 1, 2), How::default()).text();
+        assert_eq!(
+            page(&sample::comparison(0, 0, 0), ComparisonLayout::default()).text(),
+            "Nothing to compare.\n"
+        );
+        let alone = page(&sample::comparison(1, 1, 2), ComparisonLayout::default()).text();
         assert!(alone.starts_with("One card") && !alone.contains("Pair by pair"), "{alone}");
     }
 }

@@ -1,8 +1,10 @@
 //! The tables of a comparison, laid out once for terminal, Markdown and page: figures by test and entry, pairs, what
 //! differs besides the card.
 
-use super::words::{self, Measure};
-use cardscope_model::comparison::{AreaEffect, Comparison, Differs, Pair, PrintedSpread, Spread};
+use super::words::{self, RunMeasure};
+use cardscope_model::comparison::{
+    AreaEffect, ComparedPair, Comparison, PrintedSpread, SettingDifference, Spread,
+};
 use cardscope_model::result::ToolPrints;
 use cardscope_model::statistics::distinct;
 use cardscope_model::units::{BinarySize, KIB};
@@ -20,7 +22,7 @@ pub(super) fn beside(comparison: &Comparison, first: &str) -> Table {
 }
 
 /// One figure of each test for each entry, in MB/s with the interval of the average, or as the tools printed it.
-pub fn figures(comparison: &Comparison, measure: Measure, as_printed: bool) -> Table {
+pub fn figures(comparison: &Comparison, measure: RunMeasure, as_printed: bool) -> Table {
     if words::by_rows(comparison) && !as_printed {
         return card_by_card(comparison, measure);
     }
@@ -51,7 +53,7 @@ pub fn overall(comparison: &Comparison) -> Table {
 }
 
 /// The averages of many cards with a row for each, in MB/s, the best over all tests first.
-fn card_by_card(comparison: &Comparison, measure: Measure) -> Table {
+fn card_by_card(comparison: &Comparison, measure: RunMeasure) -> Table {
     let tests: Vec<_> =
         comparison.tests.iter().filter(|test| test.spreads.iter().any(Option::is_some)).collect();
     let mut table =
@@ -126,7 +128,7 @@ pub fn relative(comparison: &Comparison) -> Table {
     table
 }
 
-fn cell(spread: Option<&Spread>, measure: Measure, as_printed: bool) -> String {
+fn cell(spread: Option<&Spread>, measure: RunMeasure, as_printed: bool) -> String {
     let Some(spread) = spread else { return NONE.to_owned() };
     if as_printed {
         return match &spread.as_printed {
@@ -136,7 +138,7 @@ fn cell(spread: Option<&Spread>, measure: Measure, as_printed: bool) -> String {
     }
     let figure = speed(measure.of(spread));
     match (measure, spread.ci95) {
-        (Measure::Average, Some(ends)) => format!("{figure} ({})", interval(ends, speed)),
+        (RunMeasure::Average, Some(ends)) => format!("{figure} ({})", interval(ends, speed)),
         _ => figure,
     }
 }
@@ -156,12 +158,12 @@ pub fn iops(comparison: &Comparison) -> Table {
 }
 
 /// The same figure as the tool printed it.
-pub fn as_the_tool_prints(own: &PrintedSpread, measure: Measure) -> &ToolPrints {
+pub fn as_the_tool_prints(own: &PrintedSpread, measure: RunMeasure) -> &ToolPrints {
     match measure {
-        Measure::Average => &own.mean,
-        Measure::Worst => &own.worst,
-        Measure::Best => &own.best,
-        Measure::Median => &own.median,
+        RunMeasure::Average => &own.mean,
+        RunMeasure::Worst => &own.worst,
+        RunMeasure::Best => &own.best,
+        RunMeasure::Median => &own.median,
     }
 }
 
@@ -183,7 +185,7 @@ pub fn number(entry: usize) -> String {
 }
 
 /// Pairs of entries test by test: how much the second is faster, how sure that is, and what can be said.
-pub fn pairs(comparison: &Comparison, wanted: impl Fn(&Pair) -> bool) -> Table {
+pub fn pairs(comparison: &Comparison, wanted: impl Fn(&ComparedPair) -> bool) -> Table {
     let head = ["test", "pair", "second vs first", "95 % interval", "p", "result"];
     let mut table = Table::new(head).left_aligned(["pair", "result"]).least(["p", "95 % interval"]);
     for test in &comparison.tests {
@@ -205,7 +207,7 @@ pub fn pairs(comparison: &Comparison, wanted: impl Fn(&Pair) -> bool) -> Table {
 /// What is not the same for all entries besides the card.
 pub fn differs(comparison: &Comparison) -> Table {
     let mut table = beside(comparison, "");
-    for Differs { what, values } in &comparison.differs {
+    for SettingDifference { what, values } in &comparison.differs {
         let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
         table.row([what.replace('_', " ")].into_iter().chain(values.iter().map(value)));
     }

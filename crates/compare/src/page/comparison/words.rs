@@ -1,9 +1,10 @@
 //! What is said of an entry and of two of them: the same sentences on the terminal, in Markdown and on the page.
 
 use cardscope_model::comparison::{
-    Apart, AreaEffect, ComparedTest, Comparison, Entry, Grade, LevelPair, Pair, Spread, Verdict,
+    AreaEffect, ChanceGrade, ComparedEntry, ComparedPair, ComparedTest, Comparison, LevelPair, PairVerdict,
+    Spread, TestRange,
 };
-use cardscope_model::condition::{Condition, Origin, in_words};
+use cardscope_model::condition::{Condition, ConditionOrigin, in_words};
 use cardscope_model::setting::Setting;
 use cardscope_model::statistics::distinct;
 use cardscope_model::test_name::TestName;
@@ -33,7 +34,7 @@ pub(super) fn with_intervals(comparison: &Comparison) -> bool {
 
 /// Which of a test's figures is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Measure {
+pub enum RunMeasure {
     /// Mean of the runs.
     Average,
     /// Slowest run.
@@ -44,37 +45,38 @@ pub enum Measure {
     Median,
 }
 
-impl Measure {
+impl RunMeasure {
     /// All of them, in the order in which they are shown.
-    pub const ALL: [Measure; 4] = [Measure::Average, Measure::Worst, Measure::Best, Measure::Median];
+    pub const ALL: [RunMeasure; 4] =
+        [RunMeasure::Average, RunMeasure::Worst, RunMeasure::Best, RunMeasure::Median];
 
     /// Its name.
     pub fn word(self) -> &'static str {
         match self {
-            Measure::Average => "Average",
-            Measure::Worst => "Worst",
-            Measure::Best => "Best",
-            Measure::Median => "Median",
+            RunMeasure::Average => "Average",
+            RunMeasure::Worst => "Worst",
+            RunMeasure::Best => "Best",
+            RunMeasure::Median => "Median",
         }
     }
 
     /// What it is.
     pub fn meaning(self) -> &'static str {
         match self {
-            Measure::Average => "the mean of all runs",
-            Measure::Worst => "the slowest run",
-            Measure::Best => "the fastest run",
-            Measure::Median => "the run in the middle",
+            RunMeasure::Average => "the mean of all runs",
+            RunMeasure::Worst => "the slowest run",
+            RunMeasure::Best => "the fastest run",
+            RunMeasure::Median => "the run in the middle",
         }
     }
 
     /// The figure in MB/s.
     pub fn of(self, spread: &Spread) -> f64 {
         match self {
-            Measure::Average => spread.mean,
-            Measure::Worst => spread.worst,
-            Measure::Best => spread.best,
-            Measure::Median => spread.median,
+            RunMeasure::Average => spread.mean,
+            RunMeasure::Worst => spread.worst,
+            RunMeasure::Best => spread.best,
+            RunMeasure::Median => spread.median,
         }
     }
 }
@@ -94,7 +96,7 @@ pub fn setting(setting: &Setting) -> String {
 }
 
 /// How much was measured of an entry: `10 runs in 2 sessions of 1 card, 2025-05-01 to 2025-05-17`.
-pub fn amount(entry: &Entry) -> String {
+pub fn amount(entry: &ComparedEntry) -> String {
     let mut out = format!(
         "{} in {} of {}",
         count(entry.runs, "run"),
@@ -129,7 +131,7 @@ pub fn common_setting(comparison: &Comparison) -> String {
 }
 
 /// The same of any entries; `differing` where more differs than their settings show.
-pub fn in_common(entries: &[&Entry], differing: bool) -> String {
+pub fn in_common(entries: &[&ComparedEntry], differing: bool) -> String {
     let mut settings = entries.iter().flat_map(|e| &e.settings);
     let Some(first) = settings.next() else { return "condition unknown".to_owned() };
     let mut common = first.clone();
@@ -159,7 +161,7 @@ fn shared(one: &Condition, other: &Condition) -> Condition {
     let mut out = Condition::default();
     for (word, value) in one.iter().filter(|(word, value)| other.get(word) == Some(value)) {
         // Who said so is of no matter in a sentence.
-        out.set(word, value, Origin::Read);
+        out.set(word, value, ConditionOrigin::Read);
     }
     out
 }
@@ -174,7 +176,7 @@ pub fn chance(p: f64) -> String {
 }
 
 /// How much more or less the second is: `+12.3 %`, from a factor of 2 on with it: `+140.0 % (×2.4)`.
-pub fn against(pair: &Pair) -> String {
+pub fn against(pair: &ComparedPair) -> String {
     let percent = percent(pair.percent);
     match times(pair.factor) {
         Some(times) => format!("{percent} ({times})"),
@@ -199,17 +201,18 @@ pub fn counted(comparison: &Comparison) -> Option<String> {
         0 => String::new(),
         n => format!(" By chance alone, up to {n} of {cards} pairs of cards would differ in some test."),
     };
-    let graded = |grade: Grade| pairs().filter(|p| p.grade == grade && p.verdict != Verdict::Alike).count();
+    let graded =
+        |grade: ChanceGrade| pairs().filter(|p| p.grade == grade && p.verdict != PairVerdict::Alike).count();
     let significant = pairs().filter(|p| is_real(p)).count();
     // Nobody reads so many pairs: only what chance makes of the significant ones matters.
     let unread = comparison.entries.len() > BESIDE && significant == 0;
     (cards > 0 && !unread).then(|| {
         let found = [
-            (graded(Grade::AlmostCertain), "almost certain"),
-            (graded(Grade::Likely), "likely"),
-            (graded(Grade::Leans), "leaning"),
-            (graded(Grade::Even), "even"),
-            (pairs().filter(|p| p.verdict == Verdict::Alike).count(), "equal"),
+            (graded(ChanceGrade::AlmostCertain), "almost certain"),
+            (graded(ChanceGrade::Likely), "likely"),
+            (graded(ChanceGrade::Leans), "leaning"),
+            (graded(ChanceGrade::Even), "even"),
+            (pairs().filter(|p| p.verdict == PairVerdict::Alike).count(), "equal"),
         ];
         let found = found.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}"));
         let all = count(pairs().count() as u32, "comparison");
@@ -228,8 +231,8 @@ pub fn apart(comparison: &Comparison) -> Option<String> {
     let all = || comparison.apart.iter().filter(|apart| apart.cards == of_most);
     let most = all().max_by(|a, b| a.factor.total_cmp(&b.factor)).filter(|most| most.factor >= FAR)?;
     let least = all().min_by(|a, b| a.factor.total_cmp(&b.factor))?;
-    let name = |apart: &Apart| test_of(apart.test, apart.step.as_deref());
-    let fold = |apart: &Apart| format!("{}-fold", fold(apart.factor));
+    let name = |apart: &TestRange| test_of(apart.test, apart.step.as_deref());
+    let fold = |apart: &TestRange| format!("{}-fold", fold(apart.factor));
     let closest = match all().count() {
         1 => String::new(),
         _ => format!("; {} least, {}", name(least), fold(least)),
@@ -295,8 +298,8 @@ pub fn areas(comparison: &Comparison) -> Option<String> {
 }
 
 /// Whether the difference of a pair is significant after correction.
-fn is_real(pair: &Pair) -> bool {
-    matches!(pair.verdict, Verdict::FirstFaster | Verdict::SecondFaster)
+fn is_real(pair: &ComparedPair) -> bool {
+    matches!(pair.verdict, PairVerdict::FirstFaster | PairVerdict::SecondFaster)
 }
 
 /// A factor's share more or less: `+12.3 %`.
@@ -309,20 +312,20 @@ pub fn percent(percent: f64) -> String {
 }
 
 /// A pair's interval of the factor, as percent of the first.
-pub fn percent_interval(pair: &Pair) -> String {
+pub fn percent_interval(pair: &ComparedPair) -> String {
     pair.factor_ci95.map(|ends| interval(ends.map(|end| (end - 1.0) * 100.0), percent)).unwrap_or_default()
 }
 
 /// What can be said of two entries, by their names.
-pub fn verdict(pair: &Pair, name: impl Fn(usize) -> String) -> String {
+pub fn verdict(pair: &ComparedPair, name: impl Fn(usize) -> String) -> String {
     let faster = if pair.probability_first_faster > 0.5 { pair.first } else { pair.second };
     let (faster, chance) = (name(faster), cardscope_page::figure::percent(pair.probability_notable));
     let mut out = match (pair.verdict, pair.grade) {
-        (Verdict::Alike, _) => format!("{} and {} are equal", name(pair.first), name(pair.second)),
-        (_, Grade::Even) => format!("even ({chance})"),
-        (_, Grade::Leans) => format!("leans to {faster} ({chance})"),
-        (_, Grade::Likely) => format!("{faster} likely faster ({chance})"),
-        (_, Grade::AlmostCertain) => format!("{faster} almost certainly faster ({chance})"),
+        (PairVerdict::Alike, _) => format!("{} and {} are equal", name(pair.first), name(pair.second)),
+        (_, ChanceGrade::Even) => format!("even ({chance})"),
+        (_, ChanceGrade::Leans) => format!("leans to {faster} ({chance})"),
+        (_, ChanceGrade::Likely) => format!("{faster} likely faster ({chance})"),
+        (_, ChanceGrade::AlmostCertain) => format!("{faster} almost certainly faster ({chance})"),
     };
     if is_real(pair) {
         out.push_str(", significant");
@@ -400,8 +403,8 @@ fn sign(test: &ComparedTest, faster: usize, slower: usize) -> char {
     let Some(pair) = pair else { return '?' };
     let first_leads = pair.probability_first_faster > 0.5;
     match pair.verdict {
-        Verdict::Alike => '=',
-        _ if pair.grade >= Grade::Likely && first_leads == (pair.first == faster) => '>',
+        PairVerdict::Alike => '=',
+        _ if pair.grade >= ChanceGrade::Likely && first_leads == (pair.first == faster) => '>',
         _ => '?',
     }
 }

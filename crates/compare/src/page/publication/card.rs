@@ -6,16 +6,17 @@ use crate::page::ranking::price;
 use cardscope_capacity::page::verdict;
 use cardscope_endurance::page::sustain;
 use cardscope_flash::page as card_map;
-use cardscope_model::card::{CardFacts, Event, EventKind};
+use cardscope_model::card::{CardEvent, CardFacts, EventKind};
 use cardscope_model::card_details::CardDetails;
-use cardscope_model::publication::{CardPart, Picture};
-use cardscope_model::units::Capacity;
+use cardscope_model::publication::{CardPart, CardPicture};
+use cardscope_model::units::ExactCapacity;
 use cardscope_page::figure::count;
-use cardscope_page::tree::{Block, Fact, Section, fact, findings};
+use cardscope_page::tree::{PageBlock, PageFact, PageSection, fact, findings};
 
 /// The part.
-pub(super) fn section(part: &CardPart, details: Option<&CardDetails>) -> Section {
-    let detail = |head: &str, blocks: Vec<Block>| Block::Section(Section::new(head, blocks).folded());
+pub(super) fn section(part: &CardPart, details: Option<&CardDetails>) -> PageSection {
+    let detail =
+        |head: &str, blocks: Vec<PageBlock>| PageBlock::Section(PageSection::new(head, blocks).folded());
     let verdict =
         part.verify.as_ref().map(|verify| verdict::headline(&verify.body, &verify.header.findings, None).1);
     let heat = details.map(details::heat).unwrap_or_default();
@@ -28,29 +29,29 @@ pub(super) fn section(part: &CardPart, details: Option<&CardDetails>) -> Section
         n => format!("{} left out: too large for a page, or damaged.", count(n, "picture")),
     };
     let advice = part.map.iter().flat_map(|map| &map.body.advice.words).cloned().collect();
-    Section::new(
+    PageSection::new(
         &part.title,
         [
-            Block::Lines(verdict.map(String::from).into_iter().chain(long_run).chain(heat).collect()),
-            Block::Facts(known(part, details)),
+            PageBlock::Lines(verdict.map(String::from).into_iter().chain(long_run).chain(heat).collect()),
+            PageBlock::Facts(known(part, details)),
             pictures(&part.pictures.shown),
-            Block::Words(left_out),
-            Block::Lines(advice),
-            Block::Remarks(findings::of(&part.findings)),
-            detail("History", vec![Block::Facts(part.events.iter().map(event).collect())]),
-            detail("Over time, by size, over the addresses", charts.map(Block::chart).collect()),
+            PageBlock::Words(left_out),
+            PageBlock::Lines(advice),
+            PageBlock::Remarks(findings::of(&part.findings)),
+            detail("History", vec![PageBlock::Facts(part.events.iter().map(event).collect())]),
+            detail("Over time, by size, over the addresses", charts.map(PageBlock::chart).collect()),
             detail("Test by test", series::blocks(part)),
         ],
     )
 }
 
 /// Photographs and screenshots.
-fn pictures(shown: &[Picture]) -> Block {
-    Block::Section(Section::new("", shown.iter().cloned().map(Block::Picture)))
+fn pictures(shown: &[CardPicture]) -> PageBlock {
+    PageBlock::Section(PageSection::new("", shown.iter().cloned().map(PageBlock::Picture)))
 }
 
 /// What is known of a card.
-pub(super) fn known(part: &CardPart, details: Option<&CardDetails>) -> Vec<Fact> {
+pub(super) fn known(part: &CardPart, details: Option<&CardDetails>) -> Vec<PageFact> {
     let CardFacts {
         brand,
         name,
@@ -71,7 +72,7 @@ pub(super) fn known(part: &CardPart, details: Option<&CardDetails>) -> Vec<Fact>
         ("name", text(name)),
         ("model", text(model)),
         ("maker", text(maker)),
-        ("capacity", capacity_bytes.map(|bytes| Capacity(bytes).to_string()).unwrap_or_default()),
+        ("capacity", capacity_bytes.map(|bytes| ExactCapacity(bytes).to_string()).unwrap_or_default()),
         ("printed on it", text(capacity_label)),
         ("form", text(form)),
         ("marks", part.card.marks.join(" ")),
@@ -87,12 +88,12 @@ pub(super) fn known(part: &CardPart, details: Option<&CardDetails>) -> Vec<Fact>
     // A map says more of the same flash.
     let is_said = |name: &String| inside.iter().any(|(said, _)| said == name);
     let beside = details.map(details::known).unwrap_or_default();
-    let beside: Vec<Fact> = beside.into_iter().filter(|(name, _)| !is_said(name)).collect();
+    let beside: Vec<PageFact> = beside.into_iter().filter(|(name, _)| !is_said(name)).collect();
     let all = all.into_iter().map(|(name, value)| fact(name, value)).chain(beside).chain(inside);
     all.filter(|(_, value)| !value.is_empty()).collect()
 }
 
-fn event(event: &Event) -> Fact {
+fn event(event: &CardEvent) -> PageFact {
     let what = match event.kind {
         EventKind::Bought => "bought",
         EventKind::InUse => "in use",

@@ -1,16 +1,16 @@
 //! The charts of a publication: all that there are, each with a name that a file may have, and the one that stands for
 //! the whole.
 
-use crate::page::comparison::words::Measure;
+use crate::page::comparison::words::RunMeasure;
 use crate::page::{bar_charts as bars, latency_chart as latency, time_chart as over_time};
 use cardscope_flash::page as card_map;
-use cardscope_model::publication::{CardPart, Latencies, Publication, TestSeries};
-use cardscope_page::chart::{Caption, Chart, inside};
+use cardscope_model::publication::{CardPart, Publication, TestLatencies, TestSeries};
+use cardscope_page::chart::{Chart, ChartCaption, inside};
 use cardscope_page::figure::condition_line;
 
 /// The averages of all cards, or where there are none the first order; `None` without either.
 pub(super) fn main(publication: &Publication) -> Option<Chart> {
-    let averages = bars::by_card(&publication.comparison, Measure::Average);
+    let averages = bars::by_card(&publication.comparison, RunMeasure::Average);
     let averages = averages.map(|chart| named(chart, &publication.title));
     averages.or_else(|| publication.rankings.iter().find_map(bars::by_place))
 }
@@ -18,10 +18,11 @@ pub(super) fn main(publication: &Publication) -> Option<Chart> {
 /// Every chart of a publication with a name that a file may have.
 pub(super) fn charts(publication: &Publication) -> Vec<(String, Chart)> {
     let comparison = &publication.comparison;
-    let of_all =
-        |measure: &Measure| bars::by_card(comparison, *measure).map(|chart| named(chart, &publication.title));
+    let of_all = |measure: &RunMeasure| {
+        bars::by_card(comparison, *measure).map(|chart| named(chart, &publication.title))
+    };
     let mut all: Vec<(String, Option<Chart>)> =
-        Measure::ALL.iter().map(|measure| (measure.word().to_lowercase(), of_all(measure))).collect();
+        RunMeasure::ALL.iter().map(|measure| (measure.word().to_lowercase(), of_all(measure))).collect();
     all.extend(
         (0..comparison.entries.len()).map(|n| (format!("card-{}-runs", n + 1), bars::by_run(comparison, n))),
     );
@@ -64,7 +65,7 @@ fn of_card(part: &CardPart) -> Vec<(String, Option<Chart>)> {
     }
     all.extend(of_flash(part).into_iter().map(|(name, chart)| (name.to_owned(), chart)));
     if let Some(map) = &part.map {
-        let caption = Caption::new("", "1 map", "", condition_line(&map.header.condition));
+        let caption = ChartCaption::new("", "1 map", "", condition_line(&map.header.condition));
         let evidence = card_map::charts(&map.body.measured).into_iter();
         all.extend(evidence.map(|chart| {
             let name = format!("map-{}", in_a_file(&chart.title));
@@ -96,7 +97,7 @@ pub(super) fn by_test(series: &[TestSeries]) -> Vec<Vec<&TestSeries>> {
 
 /// The charts of one card that belong to no single test.
 pub(super) fn of_flash(part: &CardPart) -> [(&'static str, Option<Chart>); 6] {
-    let latencies = |writes: bool| -> Vec<&Latencies> {
+    let latencies = |writes: bool| -> Vec<&TestLatencies> {
         part.latencies.iter().filter(|l| l.test.op.writes() == writes).collect()
     };
     let axis =

@@ -3,15 +3,15 @@
 //! spreadsheet would take for a formula is marked as text.
 
 use crate::page::comparison::tables::as_the_tool_prints;
-use crate::page::comparison::words::Measure;
+use crate::page::comparison::words::RunMeasure;
 use cardscope_model::card_details::CardDetails;
 use cardscope_model::card_map::property::Property;
-use cardscope_model::comparison::{ComparedTest, Comparison, Entry, EntryLatency, Spread, iops};
+use cardscope_model::comparison::{ComparedEntry, ComparedTest, Comparison, EntryLatency, Spread, iops};
 use cardscope_model::condition::WORDS;
 use cardscope_model::outside;
 use cardscope_model::publication::Publication;
-use cardscope_model::ranking::{Group, RankedBy, RankedCard, Ranking};
-use cardscope_model::run::Percentiles;
+use cardscope_model::ranking::{RankedBy, RankedCard, Ranking, ValueGroup};
+use cardscope_model::run::LatencyPercentiles;
 use cardscope_model::setting::Setting;
 use cardscope_model::units::measured as measured_digits;
 
@@ -29,9 +29,9 @@ const DETAILS: &str = "controller,pcie_link,tmpth_celsius,tmt1_celsius,tmt2_cels
 const LAST: &str = "sources,ordered_by,ordered_on,place,tier,probability_best,cards,order_value,order_low,order_high,order_unit,group";
 
 /// What a row has in one column, by the head of that.
-type Cell = (String, String);
+type CsvCell = (String, String);
 
-fn cell(head: &str, value: impl Into<String>) -> Cell {
+fn cell(head: &str, value: impl Into<String>) -> CsvCell {
     (head.to_owned(), value.into())
 }
 
@@ -58,7 +58,7 @@ pub(super) fn csv(publication: &Publication) -> Result<Vec<u8>, ::csv::Error> {
 }
 
 /// A row for each figure of each test and entry.
-fn measured(comparison: &Comparison) -> impl Iterator<Item = Vec<Cell>> {
+fn measured(comparison: &Comparison) -> impl Iterator<Item = Vec<CsvCell>> {
     comparison.tests.iter().flat_map(move |test| {
         comparison.entries.iter().zip(&test.spreads).enumerate().flat_map(move |(at, (entry, spread))| {
             let details = comparison.details.get(&entry.card_id).map(of_details).unwrap_or_default();
@@ -81,9 +81,9 @@ fn latency<'c>(comparison: &'c Comparison, test: &ComparedTest, entry: usize) ->
     of.entries.get(entry)?.as_ref()
 }
 
-fn of_latency(latency: &EntryLatency) -> Vec<Cell> {
+fn of_latency(latency: &EntryLatency) -> Vec<CsvCell> {
     let known = |us: Option<f64>| us.map(number).unwrap_or_default();
-    let Percentiles { p50, p99, p999 } = latency.percentiles_us;
+    let LatencyPercentiles { p50, p99, p999 } = latency.percentiles_us;
     vec![
         cell("latency_us", number(latency.mean_us)),
         cell("p50_us", known(p50)),
@@ -94,12 +94,12 @@ fn of_latency(latency: &EntryLatency) -> Vec<Cell> {
 }
 
 /// The figures of one test: every run, then what they come to.
-fn figures(test: &ComparedTest, spread: &Spread) -> Vec<Vec<Cell>> {
+fn figures(test: &ComparedTest, spread: &Spread) -> Vec<Vec<CsvCell>> {
     let runs = spread.runs.iter().enumerate();
     let run = |number: usize| vec![cell("run", number.to_string())];
-    let mut all: Vec<Vec<Cell>> =
+    let mut all: Vec<Vec<CsvCell>> =
         runs.map(|(i, mb_s)| [figure(test, "run", *mb_s), run(i + 1)].concat()).collect();
-    for (measure, what) in Measure::ALL.into_iter().zip(["average", "worst", "best", "median"]) {
+    for (measure, what) in RunMeasure::ALL.into_iter().zip(["average", "worst", "best", "median"]) {
         let mut row = figure(test, what, measure.of(spread));
         if let Some(own) = spread.as_printed.as_ref().map(|own| as_the_tool_prints(own, measure)) {
             row.extend([cell("printed_value", number(own.value)), cell("printed_unit", text(&own.unit))]);
@@ -111,7 +111,7 @@ fn figures(test: &ComparedTest, spread: &Spread) -> Vec<Vec<Cell>> {
     all
 }
 
-fn figure(test: &ComparedTest, what: &str, mb_s: f64) -> Vec<Cell> {
+fn figure(test: &ComparedTest, what: &str, mb_s: f64) -> Vec<CsvCell> {
     let pattern = test.test.pattern;
     vec![
         cell("test", pattern.to_string()),
@@ -126,7 +126,7 @@ fn figure(test: &ComparedTest, what: &str, mb_s: f64) -> Vec<Cell> {
 }
 
 /// Card, settings and sources of an entry.
-fn of_card(entry: &Entry) -> Vec<Cell> {
+fn of_card(entry: &ComparedEntry) -> Vec<CsvCell> {
     let joined = |of: &dyn Fn(&Setting) -> Option<String>| {
         let mut all: Vec<String> = entry.settings.iter().filter_map(of).collect();
         all.dedup();
@@ -154,7 +154,7 @@ fn of_card(entry: &Entry) -> Vec<Cell> {
 }
 
 /// What is known of a card beside its figures.
-fn of_details(details: &CardDetails) -> Vec<Cell> {
+fn of_details(details: &CardDetails) -> Vec<CsvCell> {
     let CardDetails { limits, geometry, .. } = details;
     let celsius = |limit: Option<f64>| limit.map(number).unwrap_or_default();
     let geometry = geometry.clone().unwrap_or_default();
@@ -174,7 +174,7 @@ fn of_details(details: &CardDetails) -> Vec<Cell> {
 }
 
 /// The rows of an order: `place` for each card, then the four figures of each group.
-fn order(ranking: &Ranking) -> Vec<Vec<Cell>> {
+fn order(ranking: &Ranking) -> Vec<Vec<CsvCell>> {
     let (by, unit) = match &ranking.by {
         RankedBy::Job(job) => (job.clone(), "points"),
         RankedBy::Test(test) => (test.to_string(), "MB/s"),
@@ -186,7 +186,7 @@ fn order(ranking: &Ranking) -> Vec<Vec<Cell>> {
     places.chain(groups.flat_map(of_group)).map(|row| [row, head.to_vec()].concat()).collect()
 }
 
-fn of_place(place: &RankedCard) -> Vec<Cell> {
+fn of_place(place: &RankedCard) -> Vec<CsvCell> {
     let [low, high] = place.ci95.map_or_else(Default::default, |ends| ends.map(number));
     let mut cells = of_card(&place.entry);
     cells.extend([
@@ -201,7 +201,7 @@ fn of_place(place: &RankedCard) -> Vec<Cell> {
     cells
 }
 
-fn of_group(group: &Group) -> [Vec<Cell>; 4] {
+fn of_group(group: &ValueGroup) -> [Vec<CsvCell>; 4] {
     let figures = [
         ("group_mean", group.mean),
         ("group_median", group.median),

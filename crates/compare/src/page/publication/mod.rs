@@ -13,7 +13,7 @@ use cardscope_model::publication::Publication;
 use cardscope_page::chart::Chart;
 use cardscope_page::png::{PngError, png};
 use cardscope_page::svg;
-use cardscope_page::svg::Medium;
+use cardscope_page::svg::SvgMedium;
 use cardscope_page::tree::html;
 use cardscope_page::tree::markdown::markdown;
 use charts::charts;
@@ -24,7 +24,7 @@ use plotly::plotly;
 
 /// Something that a publication can be written as.
 #[derive(Debug, Clone, Copy)]
-pub struct Format {
+pub struct PublicationFormat {
     /// Its name on the command line.
     pub name: &'static str,
     /// How files of it end, by which it is chosen; the first format with an ending has it.
@@ -65,7 +65,7 @@ pub enum PublishError {
 }
 
 /// All formats.
-pub const FORMATS: &[Format] = &[
+pub const FORMATS: &[PublicationFormat] = &[
     format("html", "html", "one page that needs nothing else, with live charts", |p| {
         Ok(html::document(&page(p)).into_bytes())
     }),
@@ -74,8 +74,8 @@ pub const FORMATS: &[Format] = &[
         csv(p).map_err(|error| unwritable("CSV", &error))
     }),
     format("json", "json", "the document itself", document),
-    format("svg", "svg", "the averages as a picture", |p| drawn(&main(p)?, Picture::Svg, p)),
-    format("png", "png", "the same as pixels", |p| drawn(&main(p)?, Picture::Png, p)),
+    format("svg", "svg", "the averages as a picture", |p| drawn(&main(p)?, PictureFormat::Svg, p)),
+    format("png", "png", "the same as pixels", |p| drawn(&main(p)?, PictureFormat::Png, p)),
     format("plotly", "plotly.md", "a page for Hugo with Plotly blocks", |p| Ok(plotly(p).into_bytes())),
     format("crystaldiskmark", "cdm.txt", "CrystalDiskMark's text layout", |p| {
         with_figures(p, crystaldiskmark(p))
@@ -90,8 +90,8 @@ const fn format(
     extension: &'static str,
     what: &'static str,
     write: fn(&Publication) -> Result<Vec<u8>, PublishError>,
-) -> Format {
-    Format { name, extension, what, write }
+) -> PublicationFormat {
+    PublicationFormat { name, extension, what, write }
 }
 
 /// A layout that has reports of cards and nothing else, so no place for an order of many.
@@ -103,14 +103,14 @@ fn with_figures(publication: &Publication, text: String) -> Result<Vec<u8>, Publ
 }
 
 /// The format of a name.
-pub fn by_name(name: &str) -> Option<&'static Format> {
+pub fn by_name(name: &str) -> Option<&'static PublicationFormat> {
     FORMATS.iter().find(|format| format.name == name)
 }
 
 /// The format of a file by how its name ends; the longest ending counts.
-pub fn by_file(file: &str) -> Option<&'static Format> {
+pub fn by_file(file: &str) -> Option<&'static PublicationFormat> {
     let file = file.to_lowercase();
-    let ends = |format: &&Format| file.ends_with(&format!(".{}", format.extension));
+    let ends = |format: &&PublicationFormat| file.ends_with(&format!(".{}", format.extension));
     FORMATS.iter().filter(ends).max_by_key(|format| format.extension.len())
 }
 
@@ -131,10 +131,10 @@ fn main(publication: &Publication) -> Result<Chart, PublishError> {
 }
 
 /// A chart as a picture that stands alone.
-fn drawn(chart: &Chart, what: Picture, publication: &Publication) -> Result<Vec<u8>, PublishError> {
+fn drawn(chart: &Chart, what: PictureFormat, publication: &Publication) -> Result<Vec<u8>, PublishError> {
     match what {
-        Picture::Svg => Ok(svg::of(chart, Medium::File).into_bytes()),
-        Picture::Png => {
+        PictureFormat::Svg => Ok(svg::of(chart, SvgMedium::File).into_bytes()),
+        PictureFormat::Png => {
             png(chart).map_err(|reason| PublishError::Picture { title: publication.title.clone(), reason })
         }
     }
@@ -142,24 +142,29 @@ fn drawn(chart: &Chart, what: Picture, publication: &Publication) -> Result<Vec<
 
 /// What a chart of its own is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Picture {
+pub enum PictureFormat {
     /// Text that can be selected, in the reader's light or dark.
     Svg,
     /// Pixels.
     Png,
 }
 
-impl Picture {
+impl PictureFormat {
     /// All, with their words, which are also how their files end.
-    pub const ALL: [(&'static str, Picture); 2] = [("svg", Picture::Svg), ("png", Picture::Png)];
+    pub const ALL: [(&'static str, PictureFormat); 2] =
+        [("svg", PictureFormat::Svg), ("png", PictureFormat::Png)];
 }
 
 /// Every chart of a publication as a picture that stands alone, with the name of its file: `average.svg`.
 ///
 /// # Errors
 /// Where there is none, or one cannot be drawn.
-pub fn pictures(publication: &Publication, what: Picture) -> Result<Vec<(String, Vec<u8>)>, PublishError> {
-    let ending = Picture::ALL.into_iter().find(|(_, picture)| *picture == what).map_or("", |(word, _)| word);
+pub fn pictures(
+    publication: &Publication,
+    what: PictureFormat,
+) -> Result<Vec<(String, Vec<u8>)>, PublishError> {
+    let ending =
+        PictureFormat::ALL.into_iter().find(|(_, picture)| *picture == what).map_or("", |(word, _)| word);
     let named =
         |(name, chart): (String, Chart)| Ok((format!("{name}.{ending}"), drawn(&chart, what, publication)?));
     let all = charts(publication).into_iter().map(named).collect::<Result<Vec<_>, _>>()?;

@@ -5,14 +5,14 @@ use super::card;
 use crate::page::bar_charts as bars;
 use crate::page::comparison;
 use crate::page::comparison::words;
-use crate::page::comparison::words::Measure;
-use crate::page::comparison::{How, tables};
+use crate::page::comparison::words::RunMeasure;
+use crate::page::comparison::{ComparisonLayout, tables};
 use crate::page::ranking;
-use cardscope_model::comparison::{Comparison, Entry};
+use cardscope_model::comparison::{ComparedEntry, Comparison};
 use cardscope_model::publication::Publication;
-use cardscope_model::report::Tone;
+use cardscope_model::report::NewsTone;
 use cardscope_page::figure::count;
-use cardscope_page::tree::{Block, Fact, Page, Section, fact, findings};
+use cardscope_page::tree::{Page, PageBlock, PageFact, PageSection, fact, findings};
 
 /// Cards up to which each card's part is unfolded.
 const FEW: usize = 3;
@@ -20,33 +20,33 @@ const FEW: usize = 3;
 /// The page.
 pub fn page(publication: &Publication) -> Page {
     let compared = &publication.comparison;
-    let mut page = Page::new(&publication.title, Tone::Plain, answer(publication));
+    let mut page = Page::new(&publication.title, NewsTone::Plain, answer(publication));
     page.because_all(
-        Tone::Plain,
+        NewsTone::Plain,
         publication.rankings.iter().skip(usize::from(alone(publication))).map(ranking::answer),
     );
     comparison::add_reasons(&mut page, compared);
     page.figures = figures(publication);
     let speeds = match compared.entries.len() {
         1 => bars::by_queue(compared),
-        _ => bars::by_card(compared, Measure::Average),
+        _ => bars::by_card(compared, RunMeasure::Average),
     };
-    page.add("Speed", speeds.map(Block::chart));
-    page.add("Relative to the best", [Block::Table(tables::relative(compared))]);
+    page.add("Speed", speeds.map(PageBlock::chart));
+    page.add("Relative to the best", [PageBlock::Table(tables::relative(compared))]);
     for order in &publication.rankings {
-        page.add(&ranking::title(order), bars::by_place(order).map(Block::chart));
+        page.add(&ranking::title(order), bars::by_place(order).map(PageBlock::chart));
         ranking::add(&mut page, "", &ranking::what(order), order);
     }
     comparison::add_overall(&mut page, compared);
-    comparison::add_figures(&mut page, compared, How::default());
+    comparison::add_figures(&mut page, compared, ComparisonLayout::default());
     comparison::add_differences(&mut page, compared);
-    page.fold("Runs that jump between two levels", [Block::Lines(words::jumps(compared))]);
+    page.fold("Runs that jump between two levels", [PageBlock::Lines(words::jumps(compared))]);
     let cards = publication.cards.iter().map(|part| {
         let section = card::section(part, compared.details.get(&part.card_id));
-        Block::Section(if publication.cards.len() <= FEW { section } else { section.folded() })
+        PageBlock::Section(if publication.cards.len() <= FEW { section } else { section.folded() })
     });
     page.add("Card by card", cards);
-    page.fold("Findings", [Block::Remarks(findings::of(&compared.findings))]);
+    page.fold("Findings", [PageBlock::Remarks(findings::of(&compared.findings))]);
     comparison::add_compared(&mut page, compared);
     add_methods(&mut page, compared);
     Page { end: vec![made(publication)], signed: true, ..page }
@@ -70,7 +70,7 @@ fn answer(publication: &Publication) -> String {
     }
 }
 
-fn figures(publication: &Publication) -> Vec<Fact> {
+fn figures(publication: &Publication) -> Vec<PageFact> {
     let compared = &publication.comparison;
     if alone(publication) {
         let placed = publication.rankings.iter().map(|order| order.places.len()).max().unwrap_or(0);
@@ -112,18 +112,20 @@ const READING: [(&str, &str); 6] = [
 ];
 
 pub(super) fn add_methods(page: &mut Page, compared: &Comparison) {
-    let settings = |entry: &Entry| {
+    let settings = |entry: &ComparedEntry| {
         let settings: Vec<String> = entry.settings.iter().map(words::setting).collect();
         fact(&entry.name, settings.join(" | "))
     };
     let sources = compared.entries.iter().filter(|entry| !entry.sources.is_empty());
     let sources = sources.map(|entry| fact(&entry.name, entry.sources.join(", ")));
-    let part = |head: &str, facts: Vec<Fact>| Block::Section(Section::new(head, [Block::Facts(facts)]));
+    let part = |head: &str, facts: Vec<PageFact>| {
+        PageBlock::Section(PageSection::new(head, [PageBlock::Facts(facts)]))
+    };
     let reading = READING.iter().map(|(word, meaning)| fact(word, meaning)).collect();
     page.fold(
         "Method and sources",
         [
-            Block::Facts(reading),
+            PageBlock::Facts(reading),
             part("Recipes and conditions", compared.entries.iter().map(settings).collect()),
             part("Sources", sources.collect()),
         ],

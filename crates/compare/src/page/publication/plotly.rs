@@ -6,14 +6,14 @@ use super::{card, page};
 use crate::page::bar_charts as bars;
 use crate::page::comparison;
 use crate::page::comparison::words;
-use crate::page::comparison::words::Measure;
+use crate::page::comparison::words::RunMeasure;
 use crate::page::details;
 use crate::page::ranking;
 use cardscope_model::outside;
 use cardscope_model::publication::Publication;
-use cardscope_page::chart::{Bars, Chart, Group, Kind};
+use cardscope_page::chart::{BarGroup, BarGroups, Chart, ChartKind};
 use cardscope_page::tree::markdown::{facts, plain, section};
-use cardscope_page::tree::{Block, Page, findings};
+use cardscope_page::tree::{Page, PageBlock, findings};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -34,7 +34,7 @@ pub(super) fn plotly(publication: &Publication) -> String {
     );
     let mut page = Page::default();
     comparison::add_compared(&mut page, compared);
-    page.add("Findings", [Block::Remarks(findings::of(&compared.findings))]);
+    page.add("Findings", [PageBlock::Remarks(findings::of(&compared.findings))]);
     out += &parts(&page);
     out += "\n## Every run\n\nEach bar is one run, the first at the top; speeds in MB/s of 10^6 bytes.\n";
     for (number, entry) in compared.entries.iter().enumerate() {
@@ -57,10 +57,10 @@ pub(super) fn plotly(publication: &Publication) -> String {
         bars::by_run(compared, number).into_iter().for_each(|chart| out += &block(&chart, false));
     }
     for (measure, head) in
-        [(Measure::Average, "averages"), (Measure::Worst, "worsts"), (Measure::Best, "bests")]
+        [(RunMeasure::Average, "averages"), (RunMeasure::Worst, "worsts"), (RunMeasure::Best, "bests")]
     {
         if let Some(chart) = bars::by_card(compared, measure) {
-            let interval = if measure == Measure::Average { ", with its 95 % interval" } else { "" };
+            let interval = if measure == RunMeasure::Average { ", with its 95 % interval" } else { "" };
             let _ = writeln!(
                 out,
                 "\n## Comparison of {head}\n\nFor every card and test {}{interval}.",
@@ -94,14 +94,14 @@ fn harmless(json: &str) -> String {
 }
 
 fn block(chart: &Chart, with_values: bool) -> String {
-    let Kind::Bars(bars) = &chart.kind else { return String::new() };
+    let ChartKind::Bars(bars) = &chart.kind else { return String::new() };
     let figure = serde_json::to_string_pretty(&figure(bars, with_values)).unwrap_or_default();
     let figure = harmless(&figure);
     format!("\n{{{{< plotly >}}}}\n{figure}\n{{{{< /plotly >}}}}\n\n{}\n", plain(&chart.caption.words()))
 }
 
 /// The figure, in the form of the published ones.
-fn figure(bars: &Bars, with_values: bool) -> Value {
+fn figure(bars: &BarGroups, with_values: bool) -> Value {
     let tests: Vec<&str> = bars.groups.iter().rev().map(|group| group.name.as_str()).collect();
     let mut common = json!({ "y": tests });
     if with_values {
@@ -110,7 +110,7 @@ fn figure(bars: &Bars, with_values: bool) -> Value {
         common["outsidetextfont"] = json!({ "weight": 1000 });
     }
     let trace = |(of, name): (usize, &String)| {
-        let value = |group: &Group| {
+        let value = |group: &BarGroup| {
             let bar = group.bars.iter().find(|bar| bar.of == of);
             bar.map_or(Value::Null, |bar| json!(rounded(bar.value)))
         };
@@ -140,8 +140,8 @@ fn figure(bars: &Bars, with_values: bool) -> Value {
 }
 
 /// The ends of the intervals of one trace as Plotly takes them, as lengths to both sides; `None` where it has none.
-fn whiskers(bars: &Bars, of: usize) -> Option<Value> {
-    let interval = |group: &Group| {
+fn whiskers(bars: &BarGroups, of: usize) -> Option<Value> {
+    let interval = |group: &BarGroup| {
         let bar = group.bars.iter().find(|bar| bar.of == of)?;
         let [low, high] = bar.interval?;
         Some([(bar.value - low).max(0.0), (high - bar.value).max(0.0)])

@@ -2,14 +2,14 @@
 //! speed falls most has a chart of its own.
 
 use super::charts::by_test;
-use crate::page::time_chart::{Together, of_test, together};
-use cardscope_model::publication::{CardPart, Latencies, TestSeries};
+use crate::page::time_chart::{CombinedRuns, of_test, together};
+use cardscope_model::publication::{CardPart, TestLatencies, TestSeries};
 use cardscope_model::test_name::TestName;
 use cardscope_model::units::three_digits as speed;
 use cardscope_page::chart::Chart;
 use cardscope_page::figure::{test_of, time_us};
 use cardscope_page::plot;
-use cardscope_page::tree::Block;
+use cardscope_page::tree::PageBlock;
 use cardscope_page::tree::table::Table;
 
 /// Points of a line as small as a word.
@@ -22,7 +22,7 @@ fn of_series(series: &TestSeries) -> Key<'_> {
     (series.test, series.step.as_deref(), &series.entry)
 }
 
-fn of_latencies(latencies: &Latencies) -> Key<'_> {
+fn of_latencies(latencies: &TestLatencies) -> Key<'_> {
     (latencies.test, latencies.step.as_deref(), &latencies.entry)
 }
 
@@ -48,7 +48,7 @@ pub(super) fn most_telling(part: &CardPart) -> Option<Chart> {
 
 /// The tests in a table; empty where the card has neither series nor latencies. Tests under several conditions name
 /// theirs.
-pub(super) fn blocks(part: &CardPart) -> Vec<Block> {
+pub(super) fn blocks(part: &CardPart) -> Vec<PageBlock> {
     let tests = tests(part);
     let Some((_, first)) = tests.first() else { return Vec::new() };
     let alike = tests.iter().all(|(_, condition)| condition == first);
@@ -72,7 +72,7 @@ pub(super) fn blocks(part: &CardPart) -> Vec<Block> {
     let condition = if alike && !first.is_empty() { format!("; {first}") } else { String::new() };
     let caption =
         format!("Speed over time: median of the runs, from 0 MB/s up. Latencies over all runs{condition}.");
-    vec![Block::Table(table), Block::Words(caption)]
+    vec![PageBlock::Table(table), PageBlock::Words(caption)]
 }
 
 fn row(part: &CardPart, key: &Key<'_>, condition: &str) -> Vec<String> {
@@ -96,7 +96,7 @@ fn row(part: &CardPart, key: &Key<'_>, condition: &str) -> Vec<String> {
 }
 
 /// The speed over time as small as a word, from 0 up to its fastest second.
-fn small(runs: &Together, most: f64) -> String {
+fn small(runs: &CombinedRuns, most: f64) -> String {
     let step = |(_, mb_s): &(f64, f64)| plot::step(mb_s / most);
     if most > 0.0 { runs.median.iter().map(step).collect() } else { String::new() }
 }

@@ -63,7 +63,7 @@ proptest! {
             prop_assert_eq!(figures.count(), 0, "{}", format.name);
         }
         for (_, chart) in charts(&publication) {
-            for medium in [Medium::Wide, Medium::Narrow, Medium::File, Medium::Fixed] {
+            for medium in [SvgMedium::Wide, SvgMedium::Narrow, SvgMedium::File, SvgMedium::Fixed] {
                 let drawn = cardscope_page::svg::of(&chart, medium);
                 if !drawn.is_empty() {
                     let read = roxmltree::Document::parse(&drawn);
@@ -150,7 +150,7 @@ fn places_and_groups_of_an_order_are_rows_too() {
 #[test]
 fn every_chart_can_be_a_picture_of_its_own_with_a_name_of_its_own() {
     let publication = sample::of_two_settings(3, 2, 2);
-    let all = pictures(&publication, Picture::Svg).unwrap();
+    let all = pictures(&publication, PictureFormat::Svg).unwrap();
     let names: std::collections::BTreeSet<&str> = all.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names.len(), all.len(), "{names:?}");
     for name in [
@@ -164,9 +164,9 @@ fn every_chart_can_be_a_picture_of_its_own_with_a_name_of_its_own() {
         assert!(names.contains(name), "{name} of {names:?}");
     }
     assert!(all.iter().all(|(_, picture)| picture.starts_with(b"<svg")));
-    let pixels = pictures(&sample::publication(1, 1, 1), Picture::Png).unwrap();
+    let pixels = pictures(&sample::publication(1, 1, 1), PictureFormat::Png).unwrap();
     assert!(pixels.iter().all(|(name, bytes)| name.ends_with(".png") && bytes.starts_with(b"\x89PNG")));
-    assert!(pictures(&sample::publication(0, 0, 0), Picture::Svg).is_err());
+    assert!(pictures(&sample::publication(0, 0, 0), PictureFormat::Svg).is_err());
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use super::*;
 use cardscope_model::card_details::CardDetails;
-use cardscope_model::card_map::Geometry;
-use cardscope_model::card_map::property::{Evidence, Property};
+use cardscope_model::card_map::FlashGeometry;
+use cardscope_model::card_map::property::{Property, PropertyEvidence};
 use cardscope_model::condition::Condition;
 use cardscope_testkit::samples as sample;
 use serde_json::json;
@@ -91,8 +91,8 @@ fn limits_and_flash_of_a_card_stand_in_every_format_with_text() {
     let mut details = CardDetails { pcie_link: Some("PCIe 3.0 x1".into()), ..CardDetails::default() };
     details.limits.tmt1_celsius = Some(81.0);
     details.add_temperatures(&Condition::default(), Some(45.0), Some(82.0));
-    let unit = Property::measured(4 << 20, 0.99, Evidence::default());
-    details.add_geometry(Geometry { erase_block_bytes: unit, ..Geometry::default() });
+    let unit = Property::measured(4 << 20, 0.99, PropertyEvidence::default());
+    details.add_geometry(FlashGeometry { erase_block_bytes: unit, ..FlashGeometry::default() });
     publication.cards[0].map = None;
     publication.comparison.details.insert(publication.cards[0].card_id.clone(), details);
     for format in ["html", "markdown", "json", "csv", "plotly"] {

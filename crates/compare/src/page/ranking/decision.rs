@@ -2,7 +2,7 @@
 
 use super::words::{price, value, what};
 use crate::page::comparison::answer::brief;
-use cardscope_model::ranking::{Decision, RankedBy, RankedCard, Ranking};
+use cardscope_model::ranking::{RankedBy, RankedCard, Ranking, RankingDecision};
 use cardscope_page::figure::{ANSWER, count, in_a_line, listing, percent};
 use unicode_width::UnicodeWidthStr;
 
@@ -36,7 +36,7 @@ pub(crate) fn answer(ranking: &Ranking) -> String {
     in_a_line(&said(ranking, decision, &names))
 }
 
-fn said(ranking: &Ranking, decision: &Decision, names: &[String]) -> String {
+fn said(ranking: &Ranking, decision: &RankingDecision, names: &[String]) -> String {
     let chance = percent(decision.probability);
     // Of many that are alike none is the one.
     let first = ranking.places.first().map_or(0.0, |place| place.value);

@@ -8,18 +8,18 @@ pub(crate) use decision::{answer, reasons};
 pub(crate) use words::{price, unit, value, what};
 
 use crate::page::comparison;
-use cardscope_model::job::{Figure, Fit};
-use cardscope_model::ranking::{Groups, RankedBy, RankedCard, Ranking};
-use cardscope_model::report::Tone;
+use cardscope_model::job::{Figure, JobFit};
+use cardscope_model::ranking::{GroupDivision, RankedBy, RankedCard, Ranking};
+use cardscope_model::report::NewsTone;
 use cardscope_model::units::three_digits as speed;
 use cardscope_page::figure::{interval, percent, sentence};
 use cardscope_page::tree::table::Table;
-use cardscope_page::tree::{Block, Page, findings};
+use cardscope_page::tree::{Page, PageBlock, findings};
 
 /// The page.
 pub fn page(ranking: &Ranking) -> Page {
-    let mut page = Page::new(&title(ranking), Tone::Plain, answer(ranking));
-    page.because_all(Tone::Plain, reasons(ranking));
+    let mut page = Page::new(&title(ranking), NewsTone::Plain, answer(ranking));
+    page.because_all(NewsTone::Plain, reasons(ranking));
     add(&mut page, "Best first", "", ranking);
     if ranking.places.is_empty() {
         page.step("Measure a card:", Some("cardscope check DEVICE".to_owned()));
@@ -38,23 +38,23 @@ pub(crate) fn add(page: &mut Page, head: &str, of: &str, ranking: &Ranking) {
         (cards, tiers) if cards as u32 == tiers => "",
         _ => TIERS,
     };
-    page.add(head, [Block::Table(places(ranking)), Block::Words(note.to_owned())]);
+    page.add(head, [PageBlock::Table(places(ranking)), PageBlock::Words(note.to_owned())]);
     page.fold(&head_of("Value for money"), money(ranking));
     let means = ranking.places.iter().map(|place| (place, remarks(place)));
     let means = means.filter(|(_, remarks)| !remarks.is_empty());
     let means = means.map(|(p, remarks)| format!("{}: {}", p.entry.name, remarks.join("; ")));
-    page.fold(&head_of("Card by card"), [Block::Lines(means.collect())]);
+    page.fold(&head_of("Card by card"), [PageBlock::Lines(means.collect())]);
     let excluded = ranking.excluded.iter().map(|card| format!("{}: {}", card.name, card.reason));
     let not_placed = ranking.not_placed.iter().map(|(card, reason)| format!("{card}: {reason}"));
     let not_placed = excluded.chain(not_placed);
-    page.fold(&head_of("Not ranked"), [Block::Lines(not_placed.collect())]);
+    page.fold(&head_of("Not ranked"), [PageBlock::Lines(not_placed.collect())]);
     // What was asked for is an answer, the groups behind it are detail.
     let predicts = ranking.groups.iter().map(|found| sentence(&found.verdict));
-    page.add(&head_of("What predicts the order"), [Block::Lines(predicts.collect())]);
+    page.add(&head_of("What predicts the order"), [PageBlock::Lines(predicts.collect())]);
     for found in &ranking.groups {
-        page.fold(&format!("By {}, {}", found.by, unit(ranking)), [Block::Table(groups(found, ranking))]);
+        page.fold(&format!("By {}, {}", found.by, unit(ranking)), [PageBlock::Table(groups(found, ranking))]);
     }
-    page.fold(&head_of("Findings"), [Block::Remarks(findings::of(&ranking.findings))]);
+    page.fold(&head_of("Findings"), [PageBlock::Remarks(findings::of(&ranking.findings))]);
 }
 
 /// What a tier means.
@@ -76,13 +76,13 @@ pub fn title(ranking: &Ranking) -> String {
 }
 
 /// How good a card is for a job, in a word.
-pub fn fit(fit: Fit) -> &'static str {
+pub fn fit(fit: JobFit) -> &'static str {
     match fit {
-        Fit::Unfit => "unfit",
-        Fit::Poor => "poor",
-        Fit::Fair => "fair",
-        Fit::Good => "good",
-        Fit::Unknown => "not known",
+        JobFit::Unfit => "unfit",
+        JobFit::Poor => "poor",
+        JobFit::Fair => "fair",
+        JobFit::Good => "good",
+        JobFit::Unknown => "not known",
     }
 }
 
@@ -134,10 +134,10 @@ pub fn for_money(ranking: &Ranking) -> Table {
 }
 
 /// The same with what its columns mean; nothing where no price is known.
-fn money(ranking: &Ranking) -> impl Iterator<Item = Block> {
+fn money(ranking: &Ranking) -> impl Iterator<Item = PageBlock> {
     let table = for_money(ranking);
-    let meaning = Block::Words("From \"per price\" on: what one unit of the currency buys.".to_owned());
-    (!table.rows().is_empty()).then_some([Block::Table(table), meaning]).into_iter().flatten()
+    let meaning = PageBlock::Words("From \"per price\" on: what one unit of the currency buys.".to_owned());
+    (!table.rows().is_empty()).then_some([PageBlock::Table(table), meaning]).into_iter().flatten()
 }
 
 /// So much of a speed for the money.
@@ -170,7 +170,7 @@ pub fn remarks(place: &RankedCard) -> Vec<String> {
 }
 
 /// The groups.
-pub fn groups(groups: &Groups, ranking: &Ranking) -> Table {
+pub fn groups(groups: &GroupDivision, ranking: &Ranking) -> Table {
     let value = |v: f64| value(ranking, v);
     Table::of(
         &groups.groups,
@@ -188,7 +188,7 @@ pub fn groups(groups: &Groups, ranking: &Ranking) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::ranking::Excluded;
+    use cardscope_model::ranking::ExcludedCard;
     use cardscope_testkit::samples as sample;
 
     #[test]
@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn a_fake_is_named_with_its_reason_and_never_ranked() {
         let mut ranking = sample::ranking(3);
-        let fake = Excluded { name: "SanDian 1TB".into(), reason: "fake".into(), avoid: true };
+        let fake = ExcludedCard { name: "SanDian 1TB".into(), reason: "fake".into(), avoid: true };
         ranking.decision.as_mut().unwrap().avoid = vec![(fake.name.clone(), fake.reason.clone())];
         ranking.excluded = vec![fake];
         let text = page(&ranking).text();

@@ -1,6 +1,6 @@
 //! What an order is by, its values and its prices, in words.
 
-use cardscope_model::card::Price;
+use cardscope_model::card::CardPrice;
 use cardscope_model::ranking::{RankedBy, Ranking};
 use cardscope_model::units::{NO_NUMBER as NONE, three_digits as speed};
 
@@ -29,7 +29,7 @@ pub(crate) fn value(ranking: &Ranking, value: f64) -> String {
 }
 
 /// What was paid.
-pub(crate) fn price(price: &Price) -> String {
+pub(crate) fn price(price: &CardPrice) -> String {
     let amount = if price.amount.is_finite() { format!("{:.2}", price.amount) } else { NONE.to_owned() };
     format!("{amount} {}", price.currency)
 }

@@ -19,21 +19,21 @@ const GONE: &str = "[hidden]";
 
 /// Texts that name a unit. The default hides nothing.
 #[derive(Debug, Default)]
-pub(super) struct Hidden {
+pub(super) struct Redactor {
     /// In small letters, the longest first, since one may be the end of another; `None` where nothing is hidden.
     names: Option<Vec<String>>,
 }
 
-impl Hidden {
+impl Redactor {
     /// Serial numbers and CIDs of a card's units, in the ways in which they are written.
-    pub(super) fn of(card: &StoredCard, units: &[CardUnit]) -> Hidden {
+    pub(super) fn of(card: &StoredCard, units: &[CardUnit]) -> Redactor {
         let facts = units.iter().map(|unit| &unit.facts).chain([&card.facts]);
         let known = facts.flat_map(|facts| [facts.serial.as_deref(), facts.cid.as_deref()]);
         let known = known.chain(units.iter().map(|unit| unit.serial.as_deref())).flatten();
         let mut names: Vec<String> = known.flat_map(written).filter(|name| is_telling(name)).collect();
         names.sort_by(|a, b| b.len().cmp(&a.len()).then(a.cmp(b)));
         names.dedup();
-        Hidden { names: Some(names) }
+        Redactor { names: Some(names) }
     }
 
     /// A finding without them.
@@ -111,25 +111,25 @@ fn written(name: &str) -> Vec<String> {
 mod tests {
     use super::*;
     use cardscope_model::card::CardFacts;
-    use cardscope_model::finding::Weight;
+    use cardscope_model::finding::FindingWeight;
     use serde_json::json;
 
     const CID: &str = "0353445355303847808000c0ffee00fd";
 
     /// What names a unit of this serial number, of which this is known besides.
-    fn of(serial: &str, facts: CardFacts) -> Hidden {
+    fn of(serial: &str, facts: CardFacts) -> Redactor {
         let serial = Some(serial.to_owned());
         let unit = CardUnit { id: "0123".into(), serial, facts, ..CardUnit::default() };
-        Hidden::of(&cardscope_testkit::cards::card("A"), &[unit])
+        Redactor::of(&cardscope_testkit::cards::card("A"), &[unit])
     }
 
-    fn hidden() -> Hidden {
+    fn hidden() -> Redactor {
         of("0x00C0FFEE", CardFacts { cid: Some(CID.into()), ..CardFacts::default() })
     }
 
     #[test]
     fn a_finding_keeps_its_numbers_but_for_those_that_name_the_unit() {
-        let finding = Finding::new("serial-low", Weight::Hint, 0.3, "Card 0x00c0ffee is odd.")
+        let finding = Finding::new("serial-low", FindingWeight::Hint, 0.3, "Card 0x00c0ffee is odd.")
             .because("psn", "0x00c0ffee")
             .because("mid", "0x03")
             .advise(format!("Look up {}.", CID.to_uppercase()));
@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(found.evidence, [("mid".to_owned(), "0x03".to_owned())]);
         assert_eq!(found.verdict, "Card [hidden] is odd.");
         assert_eq!(found.advice.as_deref(), Some("Look up [hidden]."));
-        assert_eq!(Hidden::default().cleared(&finding), finding, "where they are asked for");
+        assert_eq!(Redactor::default().cleared(&finding), finding, "where they are asked for");
     }
 
     #[test]

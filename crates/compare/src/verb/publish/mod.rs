@@ -12,14 +12,14 @@ mod part;
 mod pictures;
 
 use crate::card_source::CardSource;
-use crate::judge::comparison::{Column, MOST_PAIRED, comparison};
+use crate::judge::comparison::{ComparedColumn, MOST_PAIRED, comparison};
 use crate::verb::compare;
-use crate::verb::compare::Request as Compared;
+use crate::verb::compare::CompareRequest as Compared;
 use crate::verb::rank;
-use crate::verb::rank::{By, GroupBy, Order, groups};
+use crate::verb::rank::{GroupBy, RankingKey, RankingOptions, groups};
 use cardscope_model::archived::StoredCard;
 use cardscope_model::comparison::Comparison;
-use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::publication::{CardPart, Publication};
 use cardscope_model::test_name::TestName;
 use cardscope_session::error::Result;
@@ -36,7 +36,7 @@ use jiff::Zoned;
     }),
     mut_arg("by", |by| by.help("Split each card by WORD, as `compare --by`"))
 )]
-pub struct Request {
+pub struct PublishRequest {
     /// Title of the report
     #[arg(long)]
     pub title: Option<String>,
@@ -61,11 +61,11 @@ pub struct Request {
     pub compared: Compared,
 }
 
-impl Request {
+impl PublishRequest {
     /// By what the user has the cards ordered.
-    fn orders(&self) -> Vec<By> {
-        let jobs = self.job.iter().cloned().map(By::Job);
-        jobs.chain(self.rank_by.iter().copied().map(By::Test)).collect()
+    fn orders(&self) -> Vec<RankingKey> {
+        let jobs = self.job.iter().cloned().map(RankingKey::Job);
+        jobs.chain(self.rank_by.iter().copied().map(RankingKey::Test)).collect()
     }
 }
 
@@ -73,7 +73,7 @@ impl Request {
 ///
 /// # Errors
 /// As `compare` and `rank`; more cards than anybody compares are refused only where they cannot be put in order either.
-pub fn publish(request: &Request) -> Result<Publication> {
+pub fn publish(request: &PublishRequest) -> Result<Publication> {
     let compared = &request.compared;
     let mut source = compared.choice.open()?;
     let chosen = compare::chosen(compared, &mut source)?;
@@ -95,7 +95,7 @@ pub fn publish(request: &Request) -> Result<Publication> {
     let mut rankings = Vec::new();
     for by in &orders {
         let named = !compared.cards.is_empty();
-        let order = Order { by, on: request.on.as_deref(), group_by: &request.group_by, named };
+        let order = RankingOptions { by, on: request.on.as_deref(), group_by: &request.group_by, named };
         rankings.push(rank::rank_among(order, &compared.choice, cards.clone(), &mut source)?);
     }
     let (comparison, parts) = match columns {
@@ -119,7 +119,11 @@ pub fn publish(request: &Request) -> Result<Publication> {
 }
 
 /// A part for each card that has a column, in their order.
-fn parts(request: &Request, columns: &[Column], source: &mut CardSource) -> Result<Vec<CardPart>> {
+fn parts(
+    request: &PublishRequest,
+    columns: &[ComparedColumn],
+    source: &mut CardSource,
+) -> Result<Vec<CardPart>> {
     let mut ids: Vec<&str> = Vec::new();
     for column in columns {
         if !ids.contains(&column.entry.card_id.as_str()) {
@@ -139,7 +143,7 @@ fn not_compared(cards: usize, asked: bool) -> Comparison {
     };
     let verdict = format!("{cards} cards are too many for a comparison, so they are only ranked{by}.");
     let advice = format!("Name a few of them for results, differences and series{or}.");
-    let why = Finding::new("not-compared", Weight::Note, 1.0, verdict).advise(advice);
+    let why = Finding::new("not-compared", FindingWeight::Note, 1.0, verdict).advise(advice);
     Comparison { findings: vec![why], ..Comparison::default() }
 }
 
@@ -156,7 +160,7 @@ fn title(compared: &[CardPart], cards: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verb::compare::Choice;
+    use crate::verb::compare::MeasurementChoice;
     use cardscope_model::ranking::RankedBy;
     use cardscope_session::options::ArchiveAt;
     use cardscope_testkit::cards::file_of_cards;
@@ -166,20 +170,20 @@ mod tests {
         let file = file_of_cards(240);
         let archive = tempfile::NamedTempFile::new().unwrap();
         let named = |tests: &[&str]| tests.iter().map(|test| test.parse().unwrap()).collect();
-        publish(&Request {
+        publish(&PublishRequest {
             compared: Compared {
                 cards: vec![file.path().to_str().unwrap().to_owned()],
-                choice: Choice {
+                choice: MeasurementChoice {
                     tests: named(tests),
                     without_collection: true,
                     archive: ArchiveAt { archive: Some(archive.path().to_owned()) },
-                    ..Choice::default()
+                    ..MeasurementChoice::default()
                 },
                 ..Compared::default()
             },
             rank_by: named(rank_by),
             group_by: vec![GroupBy::Maker],
-            ..Request::default()
+            ..PublishRequest::default()
         })
     }
 

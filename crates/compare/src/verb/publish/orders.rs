@@ -1,31 +1,35 @@
 //! By what many cards are put in order where nobody says it.
 
 use crate::card_source::CardSource;
-use crate::verb::compare::Choice;
-use crate::verb::rank::By;
+use crate::verb::compare::MeasurementChoice;
+use crate::verb::rank::RankingKey;
 use cardscope_model::archived::{StoredCard, SummaryRow};
-use cardscope_model::test_name::{Op, Order, TestName};
+use cardscope_model::test_name::{IoOrder, TestName, TestOp};
 use cardscope_session::error::Result;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 /// What a card is known for, in the order in which people look at it.
-const KINDS: [(Order, Op); 4] = [
-    (Order::Sequential, Op::Read),
-    (Order::Sequential, Op::Write),
-    (Order::Random, Op::Read),
-    (Order::Random, Op::Write),
+const KINDS: [(IoOrder, TestOp); 4] = [
+    (IoOrder::Sequential, TestOp::Read),
+    (IoOrder::Sequential, TestOp::Write),
+    (IoOrder::Random, TestOp::Read),
+    (IoOrder::Random, TestOp::Write),
 ];
 
 /// The tests that are asked for; else, of sequential and of random reads and writes, the test that most of the cards have
 /// under the settings that are asked for. None where nothing of the sort was measured.
-pub(super) fn usual(choice: &Choice, cards: &[StoredCard], source: &mut CardSource) -> Result<Vec<By>> {
+pub(super) fn usual(
+    choice: &MeasurementChoice,
+    cards: &[StoredCard],
+    source: &mut CardSource,
+) -> Result<Vec<RankingKey>> {
     if !choice.tests.is_empty() {
-        return Ok(choice.tests.iter().copied().map(By::Test).collect());
+        return Ok(choice.tests.iter().copied().map(RankingKey::Test).collect());
     }
     let mut rows = source.summaries(|_| true)?;
     rows.retain(|row| choice.is_met_by(&row.setting));
-    Ok(most_common(cards, &rows).into_iter().map(By::Test).collect())
+    Ok(most_common(cards, &rows).into_iter().map(RankingKey::Test).collect())
 }
 
 fn most_common(cards: &[StoredCard], rows: &[SummaryRow]) -> Vec<TestName> {
@@ -48,7 +52,7 @@ fn most_common(cards: &[StoredCard], rows: &[SummaryRow]) -> Vec<TestName> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::run::Figure;
+    use cardscope_model::run::TestFigure;
     use cardscope_store::summaries_of;
 
     /// Rows of one run of each test of each card.
@@ -57,7 +61,7 @@ mod tests {
             tests.iter().map(|test| {
                 let mut run = cardscope_testkit::cards::run("cooling=active", 20.0);
                 run.card_id = (*card).to_owned();
-                run.run.results = vec![Figure::of(test.parse().unwrap(), 20.0)];
+                run.run.results = vec![TestFigure::of(test.parse().unwrap(), 20.0)];
                 run
             })
         });

@@ -1,10 +1,10 @@
 //! One card's part: what is known of it, its series and latencies, and the last documents about its inside.
 
-use super::hidden::Hidden;
+use super::hidden::Redactor;
 use super::over_time::OverTime;
 use super::pictures;
 use crate::card_source::CardSource;
-use crate::judge::comparison::Column;
+use crate::judge::comparison::ComparedColumn;
 use cardscope_model::archived::StoredCard;
 use cardscope_model::card::CardFacts;
 use cardscope_model::finding::Finding;
@@ -27,7 +27,7 @@ const LAST_SESSIONS: usize = 4;
 pub(super) fn part(
     source: &mut CardSource,
     id: &str,
-    columns: &[&Column],
+    columns: &[&ComparedColumn],
     tests: &[TestName],
     (serials, room): (bool, u64),
 ) -> Result<CardPart> {
@@ -38,7 +38,7 @@ pub(super) fn part(
     }
     let Some(archive) = source.archive() else { return Ok(part) };
     let units = archive.units(id)?;
-    let hidden = if serials { Hidden::default() } else { Hidden::of(&card, &units) };
+    let hidden = if serials { Redactor::default() } else { Redactor::of(&card, &units) };
     if serials {
         name_units(&mut part, &units);
     }
@@ -67,7 +67,7 @@ pub(super) fn part(
     Ok(part)
 }
 
-fn bare(card: &StoredCard, events: Vec<cardscope_model::card::Event>, serials: bool) -> CardPart {
+fn bare(card: &StoredCard, events: Vec<cardscope_model::card::CardEvent>, serials: bool) -> CardPart {
     CardPart {
         card_id: card.id.clone(),
         title: card.title.clone(),
@@ -78,7 +78,7 @@ fn bare(card: &StoredCard, events: Vec<cardscope_model::card::Event>, serials: b
 }
 
 /// The last sessions of these columns, the newest first: their names sort by time.
-fn last_sessions(columns: &[&Column]) -> Vec<SessionId> {
+fn last_sessions(columns: &[&ComparedColumn]) -> Vec<SessionId> {
     let all: BTreeSet<&String> =
         columns.iter().flat_map(|column| column.runs.iter().map(|(session, _)| session)).collect();
     all.into_iter().filter_map(|session| session.parse().ok()).rev().take(LAST_SESSIONS).collect()
@@ -116,7 +116,7 @@ fn hash(whole: &str) -> String {
     format!("#{}", whole.get(..8).unwrap_or(whole))
 }
 
-fn add_record(part: &mut CardPart, record: StoredSession, hidden: &Hidden) {
+fn add_record(part: &mut CardPart, record: StoredSession, hidden: &Redactor) {
     let Some(mut document) = record.file.document else { return };
     hidden.clear(&mut document);
     match record.summary.kind.as_str() {
@@ -169,7 +169,7 @@ fn longest(place: &mut Option<SustainReport>, document: &serde_json::Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::verify::{Method, Verdict};
+    use cardscope_model::verify::{TestMethod, Verdict};
 
     fn unit(serial: Option<&str>, cid: Option<&str>) -> CardUnit {
         CardUnit {
@@ -200,18 +200,21 @@ mod tests {
     #[test]
     fn a_quick_test_does_not_take_the_place_of_a_full_one_and_a_fake_does() {
         let mut shown = None;
-        let mut after = |verdict: Verdict, method: Method| {
+        let mut after = |verdict: Verdict, method: TestMethod| {
             let mut report = VerifyReport::default();
             (report.body.verdict, report.body.method) = (verdict, method);
             surest(&mut shown, &serde_json::to_value(report).unwrap());
             shown.as_ref().map(|shown| (shown.body.verdict, shown.body.method))
         };
-        assert_eq!(after(Verdict::Inconclusive, Method::Full), Some((Verdict::Inconclusive, Method::Full)));
-        assert_eq!(after(Verdict::Genuine, Method::Quick), Some((Verdict::Genuine, Method::Quick)));
-        assert_eq!(after(Verdict::Genuine, Method::Full), Some((Verdict::Genuine, Method::Full)));
-        assert_eq!(after(Verdict::Genuine, Method::Quick), Some((Verdict::Genuine, Method::Full)));
-        assert_eq!(after(Verdict::Limbo, Method::Quick), Some((Verdict::Limbo, Method::Quick)));
-        assert_eq!(after(Verdict::Inconclusive, Method::Full), Some((Verdict::Limbo, Method::Quick)));
+        assert_eq!(
+            after(Verdict::Inconclusive, TestMethod::Full),
+            Some((Verdict::Inconclusive, TestMethod::Full))
+        );
+        assert_eq!(after(Verdict::Genuine, TestMethod::Quick), Some((Verdict::Genuine, TestMethod::Quick)));
+        assert_eq!(after(Verdict::Genuine, TestMethod::Full), Some((Verdict::Genuine, TestMethod::Full)));
+        assert_eq!(after(Verdict::Genuine, TestMethod::Quick), Some((Verdict::Genuine, TestMethod::Full)));
+        assert_eq!(after(Verdict::Limbo, TestMethod::Quick), Some((Verdict::Limbo, TestMethod::Quick)));
+        assert_eq!(after(Verdict::Inconclusive, TestMethod::Full), Some((Verdict::Limbo, TestMethod::Quick)));
     }
 
     #[test]

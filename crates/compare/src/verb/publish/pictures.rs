@@ -1,8 +1,8 @@
 //! Photographs and screenshots that hang on a card, its units and its sessions, as far as a page has room for them.
 
-use super::hidden::Hidden;
+use super::hidden::Redactor;
 use super::metadata::without_metadata;
-use cardscope_model::publication::{Picture, Pictures};
+use cardscope_model::publication::{CardPicture, CardPictures};
 use cardscope_session::attachment::media_type;
 use cardscope_session::error::Result;
 use cardscope_store::{Archive, StoredAttachment};
@@ -20,7 +20,12 @@ pub(super) fn room(cards: usize) -> u64 {
 const SHOWN: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "image/gif"];
 
 /// The pictures of a card, of up to `room` bytes; the same file under several names once.
-pub(super) fn of(archive: &mut Archive, card: &str, mut room: u64, hidden: &Hidden) -> Result<Pictures> {
+pub(super) fn of(
+    archive: &mut Archive,
+    card: &str,
+    mut room: u64,
+    hidden: &Redactor,
+) -> Result<CardPictures> {
     let mut attached: Vec<StoredAttachment> = archive
         .attachments(card)?
         .into_iter()
@@ -28,7 +33,7 @@ pub(super) fn of(archive: &mut Archive, card: &str, mut room: u64, hidden: &Hidd
         .collect();
     let mut known = std::collections::BTreeSet::new();
     attached.retain(|file| known.insert(file.file.hash.clone()));
-    let mut pictures = Pictures::default();
+    let mut pictures = CardPictures::default();
     for StoredAttachment { file, bytes: size, .. } in attached {
         if size > MOST_BYTES.min(room) {
             pictures.left_out += 1;
@@ -45,7 +50,7 @@ pub(super) fn of(archive: &mut Archive, card: &str, mut room: u64, hidden: &Hidd
         room -= size;
         let mut caption = file.note.unwrap_or(file.name);
         hidden.clear_text(&mut caption);
-        pictures.shown.push(Picture { caption, media_type, bytes });
+        pictures.shown.push(CardPicture { caption, media_type, bytes });
     }
     Ok(pictures)
 }
@@ -57,7 +62,7 @@ mod tests {
     use cardscope_model::condition::Condition;
     use cardscope_model::session_file::CardUnit;
     use cardscope_session::recorder;
-    use cardscope_store::{NewAttachment, Owner};
+    use cardscope_store::{AttachmentOwner, NewAttachment};
 
     #[test]
     fn pictures_are_shown_as_far_as_there_is_room_and_nothing_that_only_calls_itself_one() {
@@ -83,10 +88,10 @@ mod tests {
         ];
         for (name, media_type, bytes) in &files {
             let file = NewAttachment { name, media_type, note: None, bytes };
-            archive.attach(Owner::Card(&card), &file).unwrap();
+            archive.attach(AttachmentOwner::Card(&card), &file).unwrap();
         }
         let mut found = |cards| {
-            let found = of(&mut archive, &card, room(cards), &Hidden::default()).unwrap();
+            let found = of(&mut archive, &card, room(cards), &Redactor::default()).unwrap();
             (found.shown.into_iter().map(|picture| picture.caption).collect::<Vec<_>>(), found.left_out)
         };
         assert_eq!(found(1), (vec!["small.png".to_owned()], 2));

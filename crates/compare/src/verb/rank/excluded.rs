@@ -4,10 +4,10 @@ use super::documents::{read, records};
 use crate::card_source::CardSource;
 use cardscope_model::archived::StoredCard;
 use cardscope_model::endure::EndureReport;
-use cardscope_model::ranking::Excluded;
+use cardscope_model::ranking::ExcludedCard;
 use cardscope_model::verify::{Verdict, Verification, VerifyReport};
 use cardscope_session::error::Result;
-use cardscope_store::{Conclusion, is_named};
+use cardscope_store::{CardConclusion, is_named};
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -22,12 +22,12 @@ pub(super) fn part(
     source: &mut CardSource,
     cards: Vec<StoredCard>,
     named: bool,
-) -> Result<(Vec<StoredCard>, Vec<Excluded>)> {
+) -> Result<(Vec<StoredCard>, Vec<ExcludedCard>)> {
     let mut reasons = reasons(source, &cards, named)?;
     let (mut ranked, mut excluded) = (Vec::new(), Vec::new());
     for card in cards {
         match reasons.remove(&card.id) {
-            Some((reason, avoid)) => excluded.push(Excluded { name: card.title, reason, avoid }),
+            Some((reason, avoid)) => excluded.push(ExcludedCard { name: card.title, reason, avoid }),
             None => ranked.push(card),
         }
     }
@@ -62,7 +62,7 @@ fn condemned(source: &mut CardSource, cards: &[StoredCard]) -> Result<HashMap<St
         let ids: Vec<_> = some.iter().flat_map(|(_, records)| records).copied().collect();
         let conclusions = archive.conclusions(&ids)?;
         for (card, records) in some {
-            let last: Vec<&Conclusion> = records.iter().filter_map(|id| conclusions.get(id)).collect();
+            let last: Vec<&CardConclusion> = records.iter().filter_map(|id| conclusions.get(id)).collect();
             found.extend(condemns(&last).map(|reason| (card.clone(), reason)));
         }
     }
@@ -70,7 +70,7 @@ fn condemned(source: &mut CardSource, cards: &[StoredCard]) -> Result<HashMap<St
 }
 
 /// Why a card is condemned by its last tests, the newest first.
-fn condemns(last: &[&Conclusion]) -> Option<String> {
+fn condemns(last: &[&CardConclusion]) -> Option<String> {
     let tests: Vec<Verification> = last.iter().filter_map(|test| verified(test)).collect();
     // Of equal ones the last counts: that is the newest.
     let surest = tests.iter().rev().max_by_key(|test| test.sureness());
@@ -80,7 +80,7 @@ fn condemns(last: &[&Conclusion]) -> Option<String> {
     by_test.or(by_tool).or(worn)
 }
 
-fn verified(test: &Conclusion) -> Option<Verification> {
+fn verified(test: &CardConclusion) -> Option<Verification> {
     let document = test.document.as_ref()?;
     match test.kind.as_str() {
         "check" => read::<VerifyReport>(document.get("verify")?).map(|report| report.body),
@@ -89,13 +89,13 @@ fn verified(test: &Conclusion) -> Option<Verification> {
     }
 }
 
-fn wore_out(test: &Conclusion) -> bool {
+fn wore_out(test: &CardConclusion) -> bool {
     let document = test.document.as_ref().filter(|_| test.kind == "endure");
     document.and_then(read::<EndureReport>).is_some_and(|report| report.body.is_bad())
 }
 
 /// What another tool found against a card's capacity.
-fn by_a_tool(record: &Conclusion) -> Option<String> {
+fn by_a_tool(record: &CardConclusion) -> Option<String> {
     let other = &record.log.as_ref()?.other;
     let documents = TOOLS.into_iter().filter_map(|tool| Some((tool, other.get(tool)?)));
     // A program that ran several times has a list of them.

@@ -6,18 +6,18 @@ mod excluded;
 
 use crate::card_source::{CardSource, no_card, set_apart};
 use crate::judge::ranking;
-use crate::judge::ranking::{Asked, Lasting, Measure, Measured};
-use crate::verb::compare::Choice;
+use crate::judge::ranking::{MeasuredCards, RankingGoal, RankingMeasure, SustainedFigures};
+use crate::verb::compare::MeasurementChoice;
 use crate::verb::jobs;
 use cardscope_model::archived::{StoredCard, SummaryRow};
 use cardscope_model::card_map::MapReport;
 use cardscope_model::condition::Condition;
-use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::host;
 use cardscope_model::job::Job;
-use cardscope_model::ranking::{Groups, RankedCard, Ranking};
+use cardscope_model::ranking::{GroupDivision, RankedCard, Ranking};
 use cardscope_model::setting::Setting;
-use cardscope_model::sustain::{self, Pattern, SustainReport, Work};
+use cardscope_model::sustain::{self, SustainReport, WorkloadKind, WorkloadPattern};
 use cardscope_model::test_name::TestName;
 use cardscope_session::error::{Failure, Result};
 use cardscope_store::StoredSession;
@@ -33,7 +33,7 @@ pub use excluded::reasons;
 
 /// What the cards are ordered by.
 #[derive(Debug, Clone, PartialEq)]
-pub enum By {
+pub enum RankingKey {
     /// A job's name, or a file with one of the user's own.
     Job(String),
     /// A job.
@@ -44,9 +44,9 @@ pub enum By {
 
 /// How cards are put in order.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Order<'a> {
+pub(crate) struct RankingOptions<'a> {
     /// By what.
-    pub(crate) by: &'a By,
+    pub(crate) by: &'a RankingKey,
     /// The host that caps them: a name, or a file with one of the user's own.
     pub(crate) on: Option<&'a str>,
     /// Into which groups they are divided.
@@ -61,7 +61,7 @@ pub(crate) struct Order<'a> {
 /// `cardscope jobs`, or a TOML file of your own (docs/jobs.md). Within a tier no card is notably worse than the first, or
 /// not for sure. Fakes are not ranked; simulated cards and loop devices only where they are named.
 #[derive(Debug, Clone, Args)]
-pub struct Request {
+pub struct RankRequest {
     /// Cards to order [default: all]
     #[arg(value_name = "CARD")]
     pub cards: Vec<String>,
@@ -76,7 +76,7 @@ pub struct Request {
     pub group_by: Vec<GroupBy>,
     /// Which measurements are meant; of tests one, where there is no job.
     #[command(flatten)]
-    pub choice: Choice,
+    pub choice: MeasurementChoice,
 }
 
 /// Reads the words of the groups.
@@ -90,10 +90,10 @@ pub fn groups() -> impl TypedValueParser<Value = GroupBy> {
 ///
 /// # Errors
 /// A refusal where job, host or card is not known; a failure where the archive cannot be read.
-pub fn rank(request: &Request) -> Result<Ranking> {
+pub fn rank(request: &RankRequest) -> Result<Ranking> {
     let by = match (&request.job, &request.choice.tests[..]) {
-        (Some(job), _) => By::Job(job.clone()),
-        (None, [test]) => By::Test(*test),
+        (Some(job), _) => RankingKey::Job(job.clone()),
+        (None, [test]) => RankingKey::Test(*test),
         (None, []) => return Err(Failure::refused("name a job (--for JOB) or a test (--test TEST)")),
         (None, _) => return Err(Failure::refused("name one test (--test TEST), or a job (--for JOB)")),
     };
@@ -104,19 +104,19 @@ pub fn rank(request: &Request) -> Result<Ranking> {
 ///
 /// # Errors
 /// As [`rank`].
-pub fn rank_by(request: &Request, by: &By) -> Result<Ranking> {
+pub fn rank_by(request: &RankRequest, by: &RankingKey) -> Result<Ranking> {
     let mut source = request.choice.open()?;
     let mut cards = cards(request, &mut source)?;
     set_apart(cards.iter_mut());
     let named = !request.cards.is_empty();
-    let order = Order { by, on: request.on.as_deref(), group_by: &request.group_by, named };
+    let order = RankingOptions { by, on: request.on.as_deref(), group_by: &request.group_by, named };
     rank_among(order, &request.choice, cards, &mut source)
 }
 
 /// The same with cards that are looked up already.
 pub(crate) fn rank_among(
-    order: Order<'_>,
-    choice: &Choice,
+    order: RankingOptions<'_>,
+    choice: &MeasurementChoice,
     cards: Vec<StoredCard>,
     source: &mut CardSource,
 ) -> Result<Ranking> {
@@ -145,7 +145,7 @@ fn old_prices(places: &[RankedCard]) -> Option<Finding> {
     let old = i64::from(Zoned::now().year()) - first >= OLD_YEARS;
     let span = if first == last { first.to_string() } else { format!("{first} to {last}") };
     old.then(|| {
-        Finding::new("old-prices", Weight::Hint, 1.0, format!("Prices are those of {span}."))
+        Finding::new("old-prices", FindingWeight::Hint, 1.0, format!("Prices are those of {span}."))
             .advise("Look up today's; `cardscope archive edit CARD --price` takes them.")
     })
 }
@@ -153,11 +153,11 @@ fn old_prices(places: &[RankedCard]) -> Option<Finding> {
 /// The placed cards in groups.
 fn grouped(
     group_by: GroupBy,
-    asked: &Asked,
+    asked: &RankingGoal,
     cards: &[StoredCard],
     places: &[RankedCard],
     source: &mut CardSource,
-) -> Result<Groups> {
+) -> Result<GroupDivision> {
     let by_id: HashMap<&str, &StoredCard> = cards.iter().map(|card| (card.id.as_str(), card)).collect();
     let mut values = Vec::new();
     for place in places {
@@ -172,11 +172,11 @@ fn grouped(
     Ok(ranking::groups(group_by, &values, &asked.what()))
 }
 
-fn asked(order: Order<'_>) -> Result<Asked> {
+fn asked(order: RankingOptions<'_>) -> Result<RankingGoal> {
     let measure = match order.by {
-        By::Test(test) => Measure::Test(*test),
-        By::Job(name) => Measure::Job(jobs::show(name)?),
-        By::Own(job) => Measure::Job((**job).clone()),
+        RankingKey::Test(test) => RankingMeasure::Test(*test),
+        RankingKey::Job(name) => RankingMeasure::Job(jobs::show(name)?),
+        RankingKey::Own(job) => RankingMeasure::Job((**job).clone()),
     };
     let host = match order.on {
         None => None,
@@ -185,10 +185,10 @@ fn asked(order: Order<'_>) -> Result<Asked> {
             None => host::find(name).map_err(Failure::refused)?,
         }),
     };
-    Ok(Asked { measure, host })
+    Ok(RankingGoal { measure, host })
 }
 
-fn cards(request: &Request, source: &mut CardSource) -> Result<Vec<StoredCard>> {
+fn cards(request: &RankRequest, source: &mut CardSource) -> Result<Vec<StoredCard>> {
     if request.cards.is_empty() {
         // Of many cards only the name is known; a list of what was not measured of them helps nobody.
         return Ok(source.cards()?.into_iter().filter(|card| card.runs > 0).collect());
@@ -206,14 +206,14 @@ fn cards(request: &Request, source: &mut CardSource) -> Result<Vec<StoredCard>> 
 }
 
 fn measured(
-    choice: &Choice,
-    asked: &Asked,
+    choice: &MeasurementChoice,
+    asked: &RankingGoal,
     cards: &[StoredCard],
     source: &mut CardSource,
-) -> Result<Measured> {
+) -> Result<MeasuredCards> {
     let (read, lasting) = match &asked.measure {
-        Measure::Test(one) => (source.summaries(|test| test == *one)?, HashMap::new()),
-        Measure::Job(job) => {
+        RankingMeasure::Test(one) => (source.summaries(|test| test == *one)?, HashMap::new()),
+        RankingMeasure::Job(job) => {
             let lasting = match ranking::asks_for(job) {
                 true => lasting(source, cards, choice)?,
                 false => HashMap::new(),
@@ -225,19 +225,19 @@ fn measured(
     for row in read.into_iter().filter(|row| choice.is_met_by(&row.setting)) {
         rows.entry(row.card_id.clone()).or_default().push(row);
     }
-    Ok(Measured { rows, lasting })
+    Ok(MeasuredCards { rows, lasting })
 }
 
 /// The newest of these documents under what is asked, by card.
 fn lasting(
     source: &mut CardSource,
     cards: &[StoredCard],
-    choice: &Choice,
-) -> Result<HashMap<String, Lasting>> {
+    choice: &MeasurementChoice,
+) -> Result<HashMap<String, SustainedFigures>> {
     let Some(archive) = source.archive() else { return Ok(HashMap::new()) };
     let mut found = HashMap::new();
     for (card, records) in records(archive, cards, &["sustain", "map", "check"])? {
-        let mut known = Lasting::default();
+        let mut known = SustainedFigures::default();
         for id in records {
             known.complete_from(of_record(&archive.session(id)?, choice));
             if known.is_complete() {
@@ -250,9 +250,9 @@ fn lasting(
 }
 
 /// What one document says; nothing where it was made under another setting than what is asked.
-fn of_record(record: &StoredSession, choice: &Choice) -> Lasting {
+fn of_record(record: &StoredSession, choice: &MeasurementChoice) -> SustainedFigures {
     let (kind, Some(document)) = (record.summary.kind.as_str(), &record.file.document) else {
-        return Lasting::default();
+        return SustainedFigures::default();
     };
     let met = |condition: &Condition| {
         let condition = condition.clone();
@@ -261,20 +261,21 @@ fn of_record(record: &StoredSession, choice: &Choice) -> Lasting {
     match kind {
         "sustain" => read::<SustainReport>(document)
             .filter(|run| {
-                run.body.work == Work::Write
-                    && run.body.pattern == Pattern::Sequential
+                run.body.work == WorkloadKind::Write
+                    && run.body.pattern == WorkloadPattern::Sequential
                     && met(&run.header.condition)
             })
-            .map(|run| Lasting::of_parts(Some(&run.body.measured), None)),
+            .map(|run| SustainedFigures::of_parts(Some(&run.body.measured), None)),
         "map" => read::<MapReport>(document)
             .filter(|map| met(&map.header.condition))
-            .map(|map| Lasting::of_parts(None, Some(&map.body.measured))),
+            .map(|map| SustainedFigures::of_parts(None, Some(&map.body.measured))),
         _ => {
             let map = read::<MapReport>(&document["map"]);
-            let long = read::<sustain::Measured>(&document["sustain"]);
+            let long = read::<sustain::MeasuredRun>(&document["sustain"]);
             let condition = read::<Condition>(&document["condition"]).unwrap_or_default();
-            met(&condition)
-                .then(|| Lasting::of_parts(long.as_ref(), map.as_ref().map(|map| &map.body.measured)))
+            met(&condition).then(|| {
+                SustainedFigures::of_parts(long.as_ref(), map.as_ref().map(|map| &map.body.measured))
+            })
         }
     }
     .unwrap_or_default()

@@ -2,7 +2,7 @@
 //! (docs/reference/reports.md#microsd-express-benchmarks). Nothing is claimed that the intervals do not allow
 //! (docs/reference/flash.md#comparing-two-cards).
 
-use cardscope_model::sustain::{ComparedLine, Comparison, Level, SustainReport};
+use cardscope_model::sustain::{ComparedLine, ConditionComparison, SpeedLevel, SustainReport};
 use std::collections::BTreeSet;
 
 /// Smallest difference that is reported: readers and hosts make smaller ones
@@ -16,9 +16,9 @@ const SAME: [f64; 2] = [0.95, 1.05];
 const UNSLOWED: [&str; 4] = ["full speed", "steady", "varies", "fast"];
 
 /// Holds this run against an earlier one, `there`, of that name.
-pub fn compare(here: &SustainReport, name: &str, there: &SustainReport) -> Comparison {
+pub fn compare(here: &SustainReport, name: &str, there: &SustainReport) -> ConditionComparison {
     let level =
-        |what: &str, pick: fn(&SustainReport) -> Option<&Level>| speeds(what, pick(here), pick(there));
+        |what: &str, pick: fn(&SustainReport) -> Option<&SpeedLevel>| speeds(what, pick(here), pick(there));
     let figure = |what: &str, unit: &str, of: fn(&SustainReport) -> Option<f64>| {
         plain(what, unit, of(here), of(there))
     };
@@ -38,7 +38,7 @@ pub fn compare(here: &SustainReport, name: &str, there: &SustainReport) -> Compa
         figure("warmest", "°C", |r| r.body.measured.max_celsius),
     ];
     let lines = lines.into_iter().filter(|l| l.here.is_some() || l.there.is_some()).collect();
-    Comparison {
+    ConditionComparison {
         other: name.to_owned(),
         conditions: differing(here, there),
         lines,
@@ -68,7 +68,7 @@ fn doubts(here: &SustainReport, there: &SustainReport) -> Vec<String> {
     all.into_iter().filter(|(is_so, _)| *is_so).map(|(_, text)| text.to_owned()).collect()
 }
 
-fn speeds(what: &str, here: Option<&Level>, there: Option<&Level>) -> ComparedLine {
+fn speeds(what: &str, here: Option<&SpeedLevel>, there: Option<&SpeedLevel>) -> ComparedLine {
     let mut line = plain(what, "MB/s", here.map(|l| l.mb_s), there.map(|l| l.mb_s));
     let (Some(a), Some(b)) = (here, there) else { return line };
     if b.ci95[0] > 0.0 {
@@ -118,7 +118,8 @@ mod tests {
 
     #[test]
     fn levels_are_compared_with_both_intervals_at_their_worst() {
-        let level = |mb_s: f64| Level { mb_s, ci95: [mb_s * 0.99, mb_s * 1.01], ..Level::default() };
+        let level =
+            |mb_s: f64| SpeedLevel { mb_s, ci95: [mb_s * 0.99, mb_s * 1.01], ..SpeedLevel::default() };
         let line = speeds("full speed", Some(&level(750.0)), Some(&level(540.0)));
         let [low, high] = line.ratio_ci95.unwrap();
         assert!((low - 750.0 * 0.99 / (540.0 * 1.01)).abs() < 1e-9 && high > line.ratio.unwrap());

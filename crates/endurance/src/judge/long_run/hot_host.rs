@@ -5,8 +5,8 @@
 use cardscope_model::condition::Condition;
 use cardscope_model::finding::Finding;
 use cardscope_model::statistics::median;
-use cardscope_model::sustain::{Phase, Reading, Sample};
-use cardscope_statistics::anomaly::{Load, hot_host, is_over_usb};
+use cardscope_model::sustain::{PlacedTemperature, RunPhase, SustainSample};
+use cardscope_statistics::anomaly::{UsbLoad, hot_host, is_over_usb};
 
 /// The start and the end of a run, each so many parts of it: a fifth.
 const PARTS: usize = 5;
@@ -18,23 +18,23 @@ const LEAST: usize = 3;
 const OF_HOST: [&str; 4] = ["reader", "host", "soc", "controller"];
 
 /// What a run of reads on a USB path says about reader and host controller.
-pub(super) fn finding(condition: &Condition, series: &[Sample]) -> Option<Finding> {
+pub(super) fn finding(condition: &Condition, series: &[SustainSample]) -> Option<Finding> {
     hot_host(&load(series).filter(|_| is_over_usb(condition))?)
 }
 
 /// The reads of the workload, start against end; only reads have no cache that could end.
-fn load(series: &[Sample]) -> Option<Load> {
-    let read = |s: &&Sample| s.phase == Phase::Main && s.read_mb_s.is_some();
-    let all: Vec<&Sample> = series.iter().filter(read).collect();
+fn load(series: &[SustainSample]) -> Option<UsbLoad> {
+    let read = |s: &&SustainSample| s.phase == RunPhase::Main && s.read_mb_s.is_some();
+    let all: Vec<&SustainSample> = series.iter().filter(read).collect();
     let part = all.len() / PARTS;
     if part < LEAST {
         return None;
     }
     let (first, last) = (&all[..part], &all[all.len() - part..]);
-    let rise = |of: &dyn Fn(&Sample) -> Option<f64>| Some((middle(first, of)?, middle(last, of)?));
+    let rise = |of: &dyn Fn(&SustainSample) -> Option<f64>| Some((middle(first, of)?, middle(last, of)?));
     let (first_mb_s, last_mb_s) = rise(&|s| s.read_mb_s)?;
     let pings = rise(&|s| s.ping_us).filter(|(before, _)| *before > 0.0);
-    Some(Load {
+    Some(UsbLoad {
         seconds: all.last()?.at_s,
         first_mb_s,
         last_mb_s,
@@ -47,17 +47,17 @@ fn load(series: &[Sample]) -> Option<Load> {
     })
 }
 
-fn middle(part: &[&Sample], of: &dyn Fn(&Sample) -> Option<f64>) -> Option<f64> {
+fn middle(part: &[&SustainSample], of: &dyn Fn(&SustainSample) -> Option<f64>) -> Option<f64> {
     median(&part.iter().filter_map(|s| of(s)).collect::<Vec<f64>>())
 }
 
-fn of_card(reading: &&Reading) -> bool {
+fn of_card(reading: &&PlacedTemperature) -> bool {
     reading.is_of_card()
 }
 
 /// Places of the rig that a thermometer was at.
-fn host_places(all: &[&Sample]) -> Vec<String> {
-    let of_host = |reading: &&Reading| {
+fn host_places(all: &[&SustainSample]) -> Vec<String> {
+    let of_host = |reading: &&PlacedTemperature| {
         let place = reading.place.to_lowercase();
         !reading.is_of_card() && OF_HOST.iter().any(|word| place.contains(word))
     };
@@ -69,7 +69,7 @@ fn host_places(all: &[&Sample]) -> Vec<String> {
 }
 
 /// The temperature at a place.
-fn at(place: &str) -> impl Fn(&Sample) -> Option<f64> {
+fn at(place: &str) -> impl Fn(&SustainSample) -> Option<f64> {
     move |sample| sample.temperatures.iter().find(|r| r.place == place).map(|r| r.celsius)
 }
 
@@ -79,16 +79,19 @@ mod tests {
 
     /// docs/reference/reports.md#raspberry-pi-comparison: over 300 MB/s, and 2 to 3 times slower once the controller is
     /// hot.
-    fn run(ping_after: f64, host_after: f64, place: &str) -> Vec<Sample> {
+    fn run(ping_after: f64, host_after: f64, place: &str) -> Vec<SustainSample> {
         let sample = |second: u32| {
             let hot = second > 60;
             let pick = |cool: f64, warm: f64| if hot { warm } else { cool };
-            Sample {
+            SustainSample {
                 at_s: f64::from(second),
                 read_mb_s: Some(pick(310.0, 125.0)),
                 ping_us: Some(pick(100.0, ping_after)),
-                temperatures: vec![Reading { place: place.into(), celsius: pick(45.0, host_after) }],
-                ..Sample::default()
+                temperatures: vec![PlacedTemperature {
+                    place: place.into(),
+                    celsius: pick(45.0, host_after),
+                }],
+                ..SustainSample::default()
             }
         };
         (1..=180).map(sample).collect()

@@ -5,12 +5,12 @@ mod hot_host;
 
 pub use baseline::compare;
 
-use cardscope_model::card_map::property::Status;
+use cardscope_model::card_map::property::PropertyStatus;
 use cardscope_model::condition::Condition;
-use cardscope_model::finding::{Finding, Weight};
-use cardscope_model::report::Moved;
-use cardscope_model::sustain::{Event, EventKind, Measured, Reading, Sample};
-use cardscope_model::units::{MB, Size, Speed, Wait, three_digits};
+use cardscope_model::finding::{Finding, FindingWeight};
+use cardscope_model::report::IoTotals;
+use cardscope_model::sustain::{EventKind, MeasuredRun, PlacedTemperature, SustainEvent, SustainSample};
+use cardscope_model::units::{DecimalSize, MB, SpeedMbS, WaitTime, three_digits};
 use cardscope_statistics::io_errors;
 
 /// A stall that an application notices, in seconds: a camera's buffer, a screen that does not answer.
@@ -24,8 +24,8 @@ const STALL_SHARE: f64 = 0.05;
 
 /// What a long run says of the card, its reader and its host; also for a verb of which it is a part.
 pub fn findings(
-    measured: &Measured,
-    moved: &Moved,
+    measured: &MeasuredRun,
+    moved: &IoTotals,
     card_bytes: Option<u64>,
     condition: &Condition,
 ) -> Vec<Finding> {
@@ -47,8 +47,8 @@ pub fn findings(
 }
 
 /// What a run lacks that tells heat and other users of the bus from the card itself.
-pub fn doubts(series: &[Sample]) -> Vec<String> {
-    let warm = |s: &Sample| s.temperatures.iter().any(Reading::is_of_card);
+pub fn doubts(series: &[SustainSample]) -> Vec<String> {
+    let warm = |s: &SustainSample| s.temperatures.iter().any(PlacedTemperature::is_of_card);
     let mut doubts = Vec::new();
     if !series.is_empty() && !series.iter().any(warm) {
         doubts.push(
@@ -68,8 +68,8 @@ pub fn doubts(series: &[Sample]) -> Vec<String> {
 }
 
 /// Write after write, or read after read failed, until nothing more was tried.
-fn refuses(measured: &Measured, bytes_written: u64) -> Option<Finding> {
-    let refused = |e: &&Event| matches!(e.kind, EventKind::NoMoreWrites | EventKind::NoMoreReads);
+fn refuses(measured: &MeasuredRun, bytes_written: u64) -> Option<Finding> {
+    let refused = |e: &&SustainEvent| matches!(e.kind, EventKind::NoMoreWrites | EventKind::NoMoreReads);
     let event = measured.events.iter().find(refused)?;
     let (claim, verdict, helps) = match event.kind {
         EventKind::NoMoreWrites => (
@@ -84,38 +84,38 @@ fn refuses(measured: &Measured, bytes_written: u64) -> Option<Finding> {
         ),
     };
     Some(
-        Finding::new(claim, Weight::Bad, event.confidence, verdict)
+        Finding::new(claim, FindingWeight::Bad, event.confidence, verdict)
             .because("after", format!("{:.0} s", event.at_s))
-            .because("written until then", Size(bytes_written))
+            .because("written until then", DecimalSize(bytes_written))
             .because_all(&event.evidence)
             .advise(helps),
     )
 }
 
 /// A wait after which a host resets the card, or gives it up.
-fn no_answer(measured: &Measured) -> Option<Finding> {
+fn no_answer(measured: &MeasuredRun) -> Option<Finding> {
     let event = measured.events.iter().find(|e| e.kind == EventKind::NoAnswer)?;
     let (_, length) = event.evidence.first()?;
     let verdict = format!("The card did not answer for {length}; hosts give up after 30 s.");
     Some(
-        Finding::new("no-answer", Weight::Bad, 0.99, verdict)
+        Finding::new("no-answer", FindingWeight::Bad, 0.99, verdict)
             .because("longest wait", length)
             .because("over at", format!("{:.0} s", event.at_s))
             .advise("Try another reader and another cable, or replace the card."),
     )
 }
 
-fn cache(measured: &Measured) -> Option<Finding> {
-    if measured.cache_bytes.status != Status::Measured {
+fn cache(measured: &MeasuredRun) -> Option<Finding> {
+    if measured.cache_bytes.status != PropertyStatus::Measured {
         return None;
     }
     let bytes = measured.cache_bytes.value?;
     let after = measured.after_cache_mb_s.value?;
     let before = measured.cache_bytes.evidence.numbers.iter().find(|n| n.what == "speed before")?;
-    let size = Size(bytes);
+    let size = DecimalSize(bytes);
     let mut finding = Finding::new(
         "cache-end",
-        Weight::Note,
+        FindingWeight::Note,
         measured.cache_bytes.confidence,
         match measured.cache_bytes.confidence < LIKELY {
             true => {
@@ -125,14 +125,14 @@ fn cache(measured: &Measured) -> Option<Finding> {
         },
     )
     .because("cache", size)
-    .because("before", Speed(before.value))
-    .because("after", Speed(after));
+    .because("before", SpeedMbS(before.value))
+    .because("after", SpeedMbS(after));
     let advice = match &measured.recovery {
         Some(recovery) if recovery.bytes > 0 => {
             finding = finding
-                .because("freed by a pause", Size(recovery.bytes))
+                .because("freed by a pause", DecimalSize(recovery.bytes))
                 .because("pause", format!("{:.0} s", recovery.pause_s));
-            let freed = Size((recovery.mb_s * MB) as u64);
+            let freed = DecimalSize((recovery.mb_s * MB) as u64);
             format!("Write in smaller bursts; each second of pause frees {freed}.")
         }
         Some(recovery) => format!(
@@ -144,7 +144,7 @@ fn cache(measured: &Measured) -> Option<Finding> {
     Some(finding.advise(advice))
 }
 
-fn heat(measured: &Measured) -> Option<Finding> {
+fn heat(measured: &MeasuredRun) -> Option<Finding> {
     let heat = measured.throttling.as_ref()?;
     let slowest = heat.steps.iter().map(|s| s.speed_ratio).fold(1.0, f64::min);
     let percent = slowest * 100.0;
@@ -156,7 +156,7 @@ fn heat(measured: &Measured) -> Option<Finding> {
     let degrees = |celsius: Option<f64>| celsius.map(|c| format!("{c:.0} °C"));
     let counted = heat.t1_transitions.zip(heat.t2_transitions).map(|(t1, t2)| format!("{t1} and {t2}"));
     Some(
-        Finding::new("throttling", Weight::Hint, heat.confidence, verdict)
+        Finding::new("throttling", FindingWeight::Hint, heat.confidence, verdict)
             .because("after", format!("{:.0} s", heat.after_s))
             .because("share of the time under load", format!("{:.0} %", heat.share * 100.0))
             .because_known("temperature then", degrees(heat.at_celsius))
@@ -169,28 +169,29 @@ fn heat(measured: &Measured) -> Option<Finding> {
     )
 }
 
-fn too_hot(measured: &Measured) -> Option<Finding> {
+fn too_hot(measured: &MeasuredRun) -> Option<Finding> {
     let event = measured.events.iter().find(|e| e.kind == EventKind::TooHot)?;
     Some(
-        Finding::new("too-hot", Weight::Hint, 1.0, "The card became too hot, which ended the run.")
+        Finding::new("too-hot", FindingWeight::Hint, 1.0, "The card became too hot, which ended the run.")
             .because("after", format!("{:.0} s", event.at_s))
             .because_all(&event.evidence)
             .advise("Cool the card, or raise --max-temp if the maker allows it."),
     )
 }
 
-fn stalls(measured: &Measured) -> Option<Finding> {
+fn stalls(measured: &MeasuredRun) -> Option<Finding> {
     let stalls = measured.stalls.as_ref()?;
     let weight = match stalls.longest_s >= NOTICED_S || stalls.share >= STALL_SHARE {
-        true => Weight::Hint,
-        false => Weight::Note,
+        true => FindingWeight::Hint,
+        false => FindingWeight::Note,
     };
-    let verdict = format!("The card stalls for up to {} during its housekeeping.", Wait(stalls.longest_s));
+    let verdict =
+        format!("The card stalls for up to {} during its housekeeping.", WaitTime(stalls.longest_s));
     // Of small random writes stalls are counted by the MB: there are thousands to a GB.
     let (unit, share) = if stalls.per_gb < 1e3 { ("per GB", 1.0) } else { ("per MB", MB / 1e9) };
     let rate = |per_gb: f64| three_digits(per_gb * share);
     let [least, most] = stalls.per_gb_ci95.map(rate);
-    let period = stalls.period.as_ref().map(|period| Size(period.bytes).to_string());
+    let period = stalls.period.as_ref().map(|period| DecimalSize(period.bytes).to_string());
     Some(
         Finding::new("stalls", weight, 0.97, verdict)
             .because("stalls", stalls.count)
@@ -198,7 +199,7 @@ fn stalls(measured: &Measured) -> Option<Finding> {
             .because("median", format!("{:.2} s", stalls.median_s))
             .because("99 % up to", format!("{:.2} s", stalls.p99_s))
             .because("share of the time", format!("{:.1} %", stalls.share * 100.0))
-            .because("speed between them", Speed(stalls.between_mb_s))
+            .because("speed between them", SpeedMbS(stalls.between_mb_s))
             .because_known("one every", period)
             .advise(
                 "Write larger sequential blocks, and buffer the longest stall in programs that must not \
@@ -207,12 +208,12 @@ fn stalls(measured: &Measured) -> Option<Finding> {
     )
 }
 
-fn interference(measured: &Measured) -> Option<Finding> {
+fn interference(measured: &MeasuredRun) -> Option<Finding> {
     let other = measured.interference.as_ref()?;
     Some(
         Finding::new(
             "interference",
-            Weight::Hint,
+            FindingWeight::Hint,
             0.97,
             "Other load on the bus or this computer slowed the test, not the card.",
         )
@@ -227,10 +228,10 @@ fn interference(measured: &Measured) -> Option<Finding> {
     )
 }
 
-fn slower(measured: &Measured) -> Option<Finding> {
+fn slower(measured: &MeasuredRun) -> Option<Finding> {
     let event = measured.events.iter().find(|e| e.kind == EventKind::Slower)?;
     Some(
-        Finding::new("slower", Weight::Hint, 0.7, "The card became slower for an unknown reason.")
+        Finding::new("slower", FindingWeight::Hint, 0.7, "The card became slower for an unknown reason.")
             .because("after", format!("{:.0} s", event.at_s))
             .because_all(&event.evidence)
             .advise("Measure again after a pause, with --thermometer card=…."),

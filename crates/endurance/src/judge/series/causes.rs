@@ -1,8 +1,8 @@
 //! From levels to causes: each step is held against what else changed with it.
 
-use super::levels::{Level, SMALLEST_STEP, TELLING, level, levels};
-use super::stalls::{Bursts, Stalls, interference, removed, shortest, stalls, touched};
-use super::{Known, Slice};
+use super::levels::{SMALLEST_STEP, SpeedRange, TELLING, level, levels};
+use super::stalls::{LoadBursts, SeriesStalls, interference, removed, shortest, stalls, touched};
+use super::{SeriesFacts, SeriesSlice};
 use cardscope_model::sustain::ThermalStep;
 
 /// Reads slower than at the fast level by this factor are heat (docs/reference/flash.md#causes-of-a-slow-spell).
@@ -37,7 +37,7 @@ const DIP_S: f64 = 8.0;
 
 /// A cause that a series shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Named {
+pub enum SlowdownCause {
     /// The fast part of the card is used up.
     CacheEnd,
     /// It is too hot.
@@ -50,7 +50,7 @@ pub enum Named {
 
 /// A step of the speed.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Step {
+pub struct SpeedStep {
     /// First slice after it.
     pub slice: usize,
     /// When, in seconds.
@@ -80,33 +80,33 @@ pub struct HotLevel {
 
 /// Everything that a series shows.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Causes {
+pub struct SeriesCauses {
     /// Levels of the speed, in order.
-    pub levels: Vec<Level>,
+    pub levels: Vec<SpeedRange>,
     /// The fast and cool level that others are held against.
     pub base: Option<usize>,
     /// Stalls.
-    pub stalls: Stalls,
+    pub stalls: SeriesStalls,
     /// Bursts of somebody else.
-    pub interference: Option<Bursts>,
+    pub interference: Option<LoadBursts>,
     /// Levels slowed by heat, in order.
     pub heat: Vec<HotLevel>,
     /// Ends of a cache.
-    pub cache_ends: Vec<Step>,
+    pub cache_ends: Vec<SpeedStep>,
     /// Where it was fast again without heat having gone.
-    pub recoveries: Vec<Step>,
+    pub recoveries: Vec<SpeedStep>,
     /// Steps down of a workload that has no cache to fill.
-    pub unexplained: Vec<Step>,
+    pub unexplained: Vec<SpeedStep>,
 }
 
-impl Causes {
+impl SeriesCauses {
     /// The causes that are there, in the order of the rule.
-    pub fn named(&self) -> Vec<Named> {
+    pub fn named(&self) -> Vec<SlowdownCause> {
         [
-            (self.stalls.found, Named::Stalls),
-            (self.interference.is_some(), Named::Interference),
-            (!self.heat.is_empty(), Named::Throttling),
-            (!self.cache_ends.is_empty(), Named::CacheEnd),
+            (self.stalls.found, SlowdownCause::Stalls),
+            (self.interference.is_some(), SlowdownCause::Interference),
+            (!self.heat.is_empty(), SlowdownCause::Throttling),
+            (!self.cache_ends.is_empty(), SlowdownCause::CacheEnd),
         ]
         .into_iter()
         .filter_map(|(there, cause)| there.then_some(cause))
@@ -120,7 +120,7 @@ impl Causes {
 }
 
 /// Names what a series shows.
-pub fn causes(slices: &[Slice], known: Known) -> Causes {
+pub fn causes(slices: &[SeriesSlice], known: SeriesFacts) -> SeriesCauses {
     let interference = interference(slices);
     let touched = touched(interference.as_ref(), slices.len());
     let shortest = shortest(slices, known.at_once);
@@ -129,10 +129,10 @@ pub fn causes(slices: &[Slice], known: Known) -> Causes {
     let mostly_stalls = stalls.found && stalls.figures.share > MOST;
     let between = if mostly_stalls { slices.to_vec() } else { removed(slices, &shortest) };
     let levels = levels(&between, &skip, known.writes && !mostly_stalls);
-    let mut found = Causes { stalls, interference, levels, ..Causes::default() };
+    let mut found = SeriesCauses { stalls, interference, levels, ..SeriesCauses::default() };
     found.base = base(&found.levels);
     let Some(base) = found.base else { return found };
-    let judge = Judge { slices: &between, known, base: held_against(&found.levels[base..]) };
+    let judge = CauseJudge { slices: &between, known, base: held_against(&found.levels[base..]) };
     found.heat = found.levels.iter().filter_map(|level| judge.heat(level)).collect();
     let begins = judge.steps(&mut found);
     if mostly_stalls {
@@ -148,11 +148,11 @@ pub fn causes(slices: &[Slice], known: Known) -> Causes {
 /// The levels, each from the slice of its step, and neighbours of one speed as one: levels are found by blocks of a second
 /// and more, and a block that holds a step is none of its own.
 fn from_their_steps(
-    slices: &[Slice],
+    slices: &[SeriesSlice],
     skip: &[bool],
-    found: &Causes,
+    found: &SeriesCauses,
     begins: &[(usize, usize)],
-) -> Vec<Level> {
+) -> Vec<SpeedRange> {
     let measured = |from: usize, to: usize| {
         let places: Vec<usize> = (from..to).filter(|i| !skip[*i] && slices[*i].seconds > 0.0).collect();
         (!places.is_empty()).then(|| level(slices, &places))
@@ -168,10 +168,10 @@ fn from_their_steps(
         ranges.push((step.unwrap_or(known.from), known.to, hot));
     }
     let stepped = |from: usize| begins.iter().any(|(_, slice)| *slice == from);
-    let mut all: Vec<(Level, bool)> = Vec::new();
+    let mut all: Vec<(SpeedRange, bool)> = Vec::new();
     for (from, to, hot) in ranges {
         let Some(here) = measured(from, to) else { continue };
-        let one = |(last, was_hot): &&mut (Level, bool)| {
+        let one = |(last, was_hot): &&mut (SpeedRange, bool)| {
             !stepped(from) && *was_hot == hot && (here.speed / last.speed).ln().abs() < SMALLEST_STEP
         };
         match all.last_mut().filter(one) {
@@ -183,7 +183,7 @@ fn from_their_steps(
 }
 
 /// What heat alone did: against the cool level before it, which may be that of a full cache.
-fn own_share(found: &mut Causes) {
+fn own_share(found: &mut SeriesCauses) {
     let hot: Vec<usize> = found.heat.iter().map(|h| h.from).collect();
     for step in &mut found.heat {
         let cool = found.levels.iter().rev().find(|l| l.from < step.from && !hot.contains(&l.from));
@@ -199,13 +199,13 @@ fn own_share(found: &mut Causes) {
 }
 
 /// The first of the fast levels.
-fn base(levels: &[Level]) -> Option<usize> {
+fn base(levels: &[SpeedRange]) -> Option<usize> {
     let best = levels.iter().map(|l| l.speed).fold(0.0, f64::max);
     levels.iter().position(|l| l.speed >= 0.9 * best)
 }
 
 /// The fast level; its reads are those of the level behind it where it is too short to have had enough of them.
-fn held_against(from_base: &[Level]) -> Level {
+fn held_against(from_base: &[SpeedRange]) -> SpeedRange {
     let mut base = from_base[0].clone();
     if base.to - base.from < TELLING
         && let Some(next) = from_base.get(1)
@@ -215,20 +215,20 @@ fn held_against(from_base: &[Level]) -> Level {
     base
 }
 
-struct Judge<'a> {
-    slices: &'a [Slice],
-    known: Known,
-    base: Level,
+struct CauseJudge<'a> {
+    slices: &'a [SeriesSlice],
+    known: SeriesFacts,
+    base: SpeedRange,
 }
 
-impl Judge<'_> {
+impl CauseJudge<'_> {
     /// Time of reads at a level against that at the fast one: of small ones or long ones, whichever shows more.
-    fn read_ratio(&self, level: &Level) -> Option<f64> {
-        let ratio = |of: fn(&Level) -> Option<f64>| Some(of(level)? / of(&self.base)?);
+    fn read_ratio(&self, level: &SpeedRange) -> Option<f64> {
+        let ratio = |of: fn(&SpeedRange) -> Option<f64>| Some(of(level)? / of(&self.base)?);
         [ratio(|l| l.probe_s), ratio(|l| l.long_read_s)].into_iter().flatten().reduce(f64::max)
     }
 
-    fn heat(&self, level: &Level) -> Option<HotLevel> {
+    fn heat(&self, level: &SpeedRange) -> Option<HotLevel> {
         let speed_ratio = level.speed / self.base.speed;
         let counted = self.counted(level);
         let mut reads = self.read_ratio(level);
@@ -261,7 +261,7 @@ impl Judge<'_> {
     }
 
     /// Whether the card's counters of throttling moved in a level, or just before it.
-    fn counted(&self, level: &Level) -> Option<bool> {
+    fn counted(&self, level: &SpeedRange) -> Option<bool> {
         // Counters are asked for once a second or so: what they tell belongs to the step before.
         let before = self.slices[level.from.saturating_sub(8)].throttles?;
         let after = self.slices[level.to - 1].throttles?;
@@ -269,7 +269,7 @@ impl Judge<'_> {
     }
 
     /// A card that counts its throttling, counted none and is far from its limit is not hot, whatever its reads do.
-    fn cool(&self, level: &Level, counted: Option<bool>) -> bool {
+    fn cool(&self, level: &SpeedRange, counted: Option<bool>) -> bool {
         let warmest = self.slices[level.from..level.to].iter().filter_map(|s| s.celsius).reduce(f64::max);
         match (counted, warmest, self.known.tmt1_c) {
             (Some(false), Some(celsius), Some(limit)) => celsius < limit - COOL_K,
@@ -278,13 +278,13 @@ impl Judge<'_> {
     }
 
     /// Steps that heat does not explain: the first slice of each level that begins with one, and the slice of the step.
-    fn steps(&self, found: &mut Causes) -> Vec<(usize, usize)> {
-        let hot = |level: &Level| found.heat.iter().find(|h| h.from == level.from);
+    fn steps(&self, found: &mut SeriesCauses) -> Vec<(usize, usize)> {
+        let hot = |level: &SpeedRange| found.heat.iter().find(|h| h.from == level.from);
         // How much slower heat makes the level, as far as reads tell.
-        let slowed = |level: &Level| {
+        let slowed = |level: &SpeedRange| {
             hot(level).map_or(1.0, |h| h.figures.read_ratio.unwrap_or(1.0 / h.figures.speed_ratio))
         };
-        let mut drops: Vec<Step> = Vec::new();
+        let mut drops: Vec<SpeedStep> = Vec::new();
         let mut begins = Vec::new();
         let mut anchor: Option<(f64, f64)> = None;
         for level in &found.levels {
@@ -312,7 +312,7 @@ impl Judge<'_> {
         begins
     }
 
-    fn step(&self, level: &Level, before: f64) -> Step {
+    fn step(&self, level: &SpeedRange, before: f64) -> SpeedStep {
         let slice = self.place(level, before);
         let first = &self.slices[slice];
         let both = (level.probe_s.is_some() && self.base.probe_s.is_some(), first.ping_s.is_some());
@@ -321,11 +321,18 @@ impl Judge<'_> {
             (true, false) | (false, true) => 0.91,
             _ => 0.75,
         };
-        Step { slice, at_s: first.at_s, at_bytes: first.at_bytes, before, after: level.speed, confidence }
+        SpeedStep {
+            slice,
+            at_s: first.at_s,
+            at_bytes: first.at_bytes,
+            before,
+            after: level.speed,
+            confidence,
+        }
     }
 
     /// The slice in which a level really begins: levels are found by blocks of a second and more.
-    fn place(&self, level: &Level, before: f64) -> usize {
+    fn place(&self, level: &SpeedRange, before: f64) -> usize {
         let reach = (8 + (level.to - level.from) / 8).min(64);
         let (low, high) = (level.from.saturating_sub(reach), (level.from + reach).min(level.to));
         let logs = |i: usize| self.slices[i].speed().max(1.0).ln();
@@ -347,11 +354,11 @@ impl Judge<'_> {
 
     /// Down is the end of a cache where the workload wrote; up again is its recovery. A dip that is over at once is
     /// neither.
-    fn sort_steps(&self, drops: Vec<Step>, found: &mut Causes) {
+    fn sort_steps(&self, drops: Vec<SpeedStep>, found: &mut SeriesCauses) {
         let mut rest = drops.into_iter().peekable();
         while let Some(step) = rest.next() {
             let down = step.after < step.before;
-            let over = |next: &Step| {
+            let over = |next: &SpeedStep| {
                 down && next.after > next.before
                     && next.at_s - step.at_s < DIP_S
                     && next.after > 0.9 * step.before

@@ -1,7 +1,7 @@
 //! Levels of the speed and of what is measured beside it: change points by binary segmentation over several quantities
 //! at once, so that a step that only reads show is a step too.
 
-use super::Slice;
+use super::SeriesSlice;
 use super::{filled, scatter, smoothed};
 use cardscope_model::statistics::median;
 
@@ -38,7 +38,7 @@ const OPENING_SCATTER: f64 = 6.0;
 
 /// A range of one speed.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Level {
+pub struct SpeedRange {
     /// First slice.
     pub from: usize,
     /// One behind the last slice.
@@ -54,22 +54,22 @@ pub struct Level {
 }
 
 /// A block of slices: logarithms of what was measured.
-struct Blocks {
+struct SliceBlock {
     /// Slices in each.
     each: usize,
     /// One row for each quantity.
-    rows: Vec<Row>,
+    rows: Vec<SpeedRow>,
     /// Places of the slices that count.
     places: Vec<usize>,
 }
 
-struct Row {
+struct SpeedRow {
     sums: Vec<f64>,
     squares: Vec<f64>,
     variance: f64,
 }
 
-impl Row {
+impl SpeedRow {
     fn new(values: &[f64]) -> Self {
         let calm = smoothed(values, 3);
         // A card of constant speed has no scatter at all; a thousandth is less than any clock tells apart.
@@ -83,7 +83,7 @@ impl Row {
             }));
             all
         };
-        Row { sums: prefix(&|v| v), squares: prefix(&|v| v * v), variance: deviation * deviation }
+        SpeedRow { sums: prefix(&|v| v), squares: prefix(&|v| v * v), variance: deviation * deviation }
     }
 
     fn mean(&self, from: usize, to: usize) -> f64 {
@@ -102,7 +102,7 @@ pub(super) const TELLING: usize = BLOCK * SHORTEST;
 
 /// The levels of a series, in order; slices in `skip` (stalls, bursts) do not count. Writes may be fast for less than a
 /// level otherwise lasts.
-pub(super) fn levels(slices: &[Slice], skip: &[bool], writes: bool) -> Vec<Level> {
+pub(super) fn levels(slices: &[SeriesSlice], skip: &[bool], writes: bool) -> Vec<SpeedRange> {
     let places: Vec<usize> = (0..slices.len()).filter(|i| !skip[*i] && slices[*i].seconds > 0.0).collect();
     if places.len() < TELLING {
         return Vec::new();
@@ -123,13 +123,13 @@ pub(super) fn levels(slices: &[Slice], skip: &[bool], writes: bool) -> Vec<Level
 
 /// The levels between `bounds`. Where speed and reads step in different blocks, what lies between them has the speed of one
 /// neighbour and half the reads of the other: it belongs to the neighbour whose speed it has.
-fn without_seams(slices: &[Slice], places: &[usize], mut bounds: Vec<usize>) -> Vec<Level> {
+fn without_seams(slices: &[SeriesSlice], places: &[usize], mut bounds: Vec<usize>) -> Vec<SpeedRange> {
     bounds.dedup();
     let of = |from: usize, to: usize| level(slices, &places[from..to]);
     let mut at = 0;
     while bounds.len() > 2 && at + 1 < bounds.len() {
         let (from, to) = (bounds[at], bounds[at + 1]);
-        let apart = |other: Level| (of(from, to).speed / other.speed).ln().abs();
+        let apart = |other: SpeedRange| (of(from, to).speed / other.speed).ln().abs();
         let before = at.checked_sub(1).map(|b| (apart(of(bounds[b], from)), at));
         let after = bounds.get(at + 2).map(|end| (apart(of(to, *end)), at + 1));
         let nearest = [before, after].into_iter().flatten().min_by(|a, b| a.0.total_cmp(&b.0));
@@ -145,7 +145,7 @@ fn without_seams(slices: &[Slice], places: &[usize], mut bounds: Vec<usize>) -> 
 }
 
 /// How many slices at the beginning of the first level are faster than the rest of it.
-fn opening(slices: &[Slice], places: &[usize]) -> Option<usize> {
+fn opening(slices: &[SeriesSlice], places: &[usize]) -> Option<usize> {
     let logs: Vec<f64> = places.iter().map(|i| slices[*i].speed().max(1.0).ln()).collect();
     let most = OPENING.min(logs.len() / 2);
     let apart = OPENING_STEP.max(OPENING_SCATTER * scatter(&logs));
@@ -159,15 +159,15 @@ fn opening(slices: &[Slice], places: &[usize]) -> Option<usize> {
 }
 
 /// Blocks large enough that their speed is calm.
-fn calm_blocks(slices: &[Slice], places: Vec<usize>) -> Blocks {
+fn calm_blocks(slices: &[SeriesSlice], places: Vec<usize>) -> SliceBlock {
     let mut each = BLOCK;
     loop {
         let speeds = speeds(slices, &places, each);
         if scatter(&speeds) <= CALM || places.len() / (2 * each) < FEWEST {
-            let mut rows = vec![Row::new(&speeds)];
+            let mut rows = vec![SpeedRow::new(&speeds)];
             rows.extend(beside(slices, &places, each, |s| s.probe_s));
             rows.extend(beside(slices, &places, each, |s| s.long_read_s));
-            return Blocks { each, rows, places };
+            return SliceBlock { each, rows, places };
         }
         each *= 2;
     }
@@ -179,7 +179,7 @@ fn chunks(places: &[usize], each: usize) -> impl Iterator<Item = &[usize]> {
     (0..whole).map(move |k| &places[k * each..if k + 1 == whole { places.len() } else { (k + 1) * each }])
 }
 
-fn speeds(slices: &[Slice], places: &[usize], each: usize) -> Vec<f64> {
+fn speeds(slices: &[SeriesSlice], places: &[usize], each: usize) -> Vec<f64> {
     chunks(places, each)
         .map(|chunk| {
             let bytes: f64 = chunk.iter().map(|i| slices[*i].bytes as f64).sum();
@@ -190,24 +190,24 @@ fn speeds(slices: &[Slice], places: &[usize], each: usize) -> Vec<f64> {
 }
 
 fn beside(
-    slices: &[Slice],
+    slices: &[SeriesSlice],
     places: &[usize],
     each: usize,
-    value: impl Fn(&Slice) -> Option<f64>,
-) -> Option<Row> {
+    value: impl Fn(&SeriesSlice) -> Option<f64>,
+) -> Option<SpeedRow> {
     let of = |chunk: &[usize]| {
         let values: Vec<f64> = chunk.iter().filter_map(|i| value(&slices[*i])).collect();
         median(&values).filter(|m| *m > 0.0).map(f64::ln)
     };
     let values: Vec<Option<f64>> = chunks(places, each).map(of).collect();
-    filled(&values).map(|values| Row::new(&values))
+    filled(&values).map(|values| SpeedRow::new(&values))
 }
 
 /// Splits where it pays most, and goes on in both parts.
-fn split(blocks: &Blocks, from: usize, to: usize, ends: &mut Vec<usize>) {
+fn split(blocks: &SliceBlock, from: usize, to: usize, ends: &mut Vec<usize>) {
     let Some((at, gain)) = best_split(blocks, from, to) else { return };
     let count = blocks.rows[0].sums.len() as f64;
-    let steps = |row: &Row| (row.mean(at, to) - row.mean(from, at)).abs();
+    let steps = |row: &SpeedRow| (row.mean(at, to) - row.mean(from, at)).abs();
     let largest = blocks.rows.iter().map(steps).fold(0.0, f64::max);
     // Of two halves with opposite steps the means may be alike: smaller parts are looked at all the same.
     let penalty = PENALTY * count.max(2.0).log2();
@@ -219,7 +219,7 @@ fn split(blocks: &Blocks, from: usize, to: usize, ends: &mut Vec<usize>) {
     split(blocks, at, to, ends);
 }
 
-fn best_split(blocks: &Blocks, from: usize, to: usize) -> Option<(usize, f64)> {
+fn best_split(blocks: &SliceBlock, from: usize, to: usize) -> Option<(usize, f64)> {
     if to - from < 2 * SHORTEST {
         return None;
     }
@@ -230,15 +230,15 @@ fn best_split(blocks: &Blocks, from: usize, to: usize) -> Option<(usize, f64)> {
 }
 
 /// What the slices of some places say together.
-pub(super) fn level(slices: &[Slice], places: &[usize]) -> Level {
+pub(super) fn level(slices: &[SeriesSlice], places: &[usize]) -> SpeedRange {
     let (from, to) = (places[0], places[places.len() - 1] + 1);
-    let of = |value: &dyn Fn(&Slice) -> Option<f64>| {
+    let of = |value: &dyn Fn(&SeriesSlice) -> Option<f64>| {
         let values: Vec<f64> = places.iter().filter_map(|i| value(&slices[*i])).collect();
         median(&values)
     };
     let speeds: Vec<f64> = places.iter().map(|i| slices[*i].speed()).collect();
     let speed = median(&speeds).unwrap_or_default();
-    Level {
+    SpeedRange {
         from,
         to,
         speed,

@@ -11,16 +11,16 @@ mod levels;
 mod stalls;
 mod steady;
 
-pub use causes::{Causes, HotLevel, Named, Step, causes};
-pub use levels::Level;
-pub use stalls::{Bursts, Stall, Stalls};
-pub use steady::{Experiment, ROUNDS, steady};
+pub use causes::{HotLevel, SeriesCauses, SlowdownCause, SpeedStep, causes};
+pub use levels::SpeedRange;
+pub use stalls::{LoadBursts, SeriesStall, SeriesStalls};
+pub use steady::{PauseExperiment, ROUNDS, steady};
 
 use cardscope_model::statistics::median_in_place;
 
 /// A time in which nothing was completed, longer than usual.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Gap {
+pub struct CompletionGap {
     /// Bytes moved by the workload before it.
     pub at_bytes: u64,
     /// How long, in seconds.
@@ -29,7 +29,7 @@ pub struct Gap {
 
 /// A slice of a long workload: what was moved, and what was asked beside it.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Slice {
+pub struct SeriesSlice {
     /// When it began, in seconds.
     pub at_s: f64,
     /// How long the workload itself ran in it.
@@ -43,7 +43,7 @@ pub struct Slice {
     /// Median time from one completion to the next, in seconds; `None` where that is not known.
     pub interval_s: Option<f64>,
     /// Long times without a completion.
-    pub gaps: Vec<Gap>,
+    pub gaps: Vec<CompletionGap>,
     /// Median time of small reads one at a time, always of the same places, in seconds.
     pub probe_s: Option<f64>,
     /// Time of a long read, always as long, in seconds.
@@ -56,7 +56,7 @@ pub struct Slice {
     pub throttles: Option<u32>,
 }
 
-impl Slice {
+impl SeriesSlice {
     /// Bytes per second; 0 for no time.
     pub fn speed(&self) -> f64 {
         if self.seconds > 0.0 { self.bytes as f64 / self.seconds } else { 0.0 }
@@ -65,7 +65,7 @@ impl Slice {
 
 /// What is known of a workload beside its slices.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Known {
+pub struct SeriesFacts {
     /// True where it wrote: only then can a cache be full.
     pub writes: bool,
     /// Temperature at which the card says that it begins to throttle (TMT1), in °C.

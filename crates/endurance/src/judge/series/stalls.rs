@@ -2,9 +2,9 @@
 //! (docs/reference/flash.md#garbage-collection): number, length, and whether they come at a period in bytes. And
 //! interference by the bus or the host: then a command that the card answers without its flash takes longer, too.
 
-use super::{Slice, filled, ranges, running_quantile, scatter, smoothed};
+use super::{SeriesSlice, filled, ranges, running_quantile, scatter, smoothed};
 use cardscope_model::statistics::{median, quantile};
-use cardscope_model::sustain::{self, Interference, StallPeriod};
+use cardscope_model::sustain::{self, HostInterference, StallPeriod};
 use cardscope_model::units::mb_per_s;
 use cardscope_statistics::period::strongest;
 
@@ -37,7 +37,7 @@ const SHARE: f64 = 0.02;
 
 /// One stall.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Stall {
+pub struct SeriesStall {
     /// When, in seconds.
     pub at_s: f64,
     /// Bytes moved before it.
@@ -48,19 +48,23 @@ pub struct Stall {
 
 /// The stalls of a series.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Stalls {
+pub struct SeriesStalls {
     /// All of them.
-    pub stalls: Vec<Stall>,
+    pub stalls: Vec<SeriesStall>,
     /// True where there are enough to be worth naming.
     pub found: bool,
     /// What they come to, as the document of a long run has it.
-    pub figures: sustain::Stalls,
+    pub figures: sustain::CardStalls,
 }
 
 /// Finds stalls in slices that nobody else `touched`, from the seconds on that are the [`shortest`] in each; gives them and
 /// which slices they slowed.
-pub(super) fn stalls(slices: &[Slice], touched: &[bool], shortest: &[f64]) -> (Stalls, Vec<bool>) {
-    let speeds: Vec<f64> = slices.iter().map(Slice::speed).collect();
+pub(super) fn stalls(
+    slices: &[SeriesSlice],
+    touched: &[bool],
+    shortest: &[f64],
+) -> (SeriesStalls, Vec<bool>) {
+    let speeds: Vec<f64> = slices.iter().map(SeriesSlice::speed).collect();
     let around = running_quantile(&speeds, WINDOW, 0.75);
     let low = short_lows(&speeds, &around, touched);
     let timed = slices.iter().any(|s| s.ios > 0);
@@ -73,7 +77,7 @@ pub(super) fn stalls(slices: &[Slice], touched: &[bool], shortest: &[f64]) -> (S
     let enough = stalls.len() >= LEAST && (slowed >= LEAST || share >= SHARE);
     let few_but_long = stalls.len() >= 3 && share >= SHARE && lengths.iter().sum::<f64>() >= 2.0;
     let (per_gb, per_gb_ci95) = rate(stalls.len(), bytes);
-    let figures = sustain::Stalls {
+    let figures = sustain::CardStalls {
         count: stalls.len() as u64,
         per_gb,
         per_gb_ci95,
@@ -84,7 +88,7 @@ pub(super) fn stalls(slices: &[Slice], touched: &[bool], shortest: &[f64]) -> (S
         between_mb_s: mb_per_s(bytes, (seconds - lengths.iter().sum::<f64>()).max(1e-9)),
         period: period(&stalls, bytes),
     };
-    let found = Stalls { found: enough || few_but_long, figures, stalls };
+    let found = SeriesStalls { found: enough || few_but_long, figures, stalls };
     (found, low)
 }
 
@@ -109,9 +113,9 @@ fn short_lows(speeds: &[f64], around: &[f64], touched: &[bool]) -> Vec<bool> {
     short
 }
 
-fn by_lows(slices: &[Slice], around: &[f64], low: &[bool]) -> Vec<Stall> {
+fn by_lows(slices: &[SeriesSlice], around: &[f64], low: &[bool]) -> Vec<SeriesStall> {
     let lost = |i: usize| slices[i].seconds * (1.0 - slices[i].speed() / around[i].max(1e-9));
-    let stall = |(from, to): (usize, usize)| Stall {
+    let stall = |(from, to): (usize, usize)| SeriesStall {
         at_s: slices[from].at_s,
         at_bytes: slices[from].at_bytes,
         seconds: (from..to).map(lost).sum(),
@@ -119,20 +123,20 @@ fn by_lows(slices: &[Slice], around: &[f64], low: &[bool]) -> Vec<Stall> {
     ranges(low, 0).into_iter().map(stall).filter(|s| s.seconds >= SHORTEST_S).collect()
 }
 
-fn by_gaps(slices: &[Slice], touched: &[bool], shortest: &[f64]) -> Vec<Stall> {
+fn by_gaps(slices: &[SeriesSlice], touched: &[bool], shortest: &[f64]) -> Vec<SeriesStall> {
     let untouched = slices.iter().zip(shortest).zip(touched).filter(|(_, touched)| !**touched);
     untouched
         .flat_map(|((slice, shortest), _)| {
             let stalls = slice.gaps.iter().filter(|gap| gap.seconds >= *shortest);
-            stalls.map(|gap| Stall { at_s: slice.at_s, at_bytes: gap.at_bytes, seconds: gap.seconds })
+            stalls.map(|gap| SeriesStall { at_s: slice.at_s, at_bytes: gap.at_bytes, seconds: gap.seconds })
         })
         .collect()
 }
 
 /// Seconds from which on a time without a completion is a stall, in each slice: many times what is usual in the whole
 /// series, and more than the I/Os take, at the speed around it, that may end `at_once`.
-pub(super) fn shortest(slices: &[Slice], at_once: u32) -> Vec<f64> {
-    let mean = |s: &Slice| (s.ios > 0).then(|| s.seconds / f64::from(s.ios));
+pub(super) fn shortest(slices: &[SeriesSlice], at_once: u32) -> Vec<f64> {
+    let mean = |s: &SeriesSlice| (s.ios > 0).then(|| s.seconds / f64::from(s.ios));
     let each: Vec<f64> = slices.iter().filter_map(|s| s.interval_s.or(mean(s))).collect();
     let usual = SHORTEST_S.max(TIMES * median(&each).unwrap_or_default());
     let means: Vec<Option<f64>> = slices.iter().map(mean).collect();
@@ -143,17 +147,17 @@ pub(super) fn shortest(slices: &[Slice], at_once: u32) -> Vec<f64> {
 }
 
 /// The slices without the time of their stalls: what the card does between them.
-pub(super) fn removed(slices: &[Slice], shortest: &[f64]) -> Vec<Slice> {
-    let one = |(slice, shortest): (&Slice, &f64)| {
+pub(super) fn removed(slices: &[SeriesSlice], shortest: &[f64]) -> Vec<SeriesSlice> {
+    let one = |(slice, shortest): (&SeriesSlice, &f64)| {
         let stalled: f64 = slice.gaps.iter().map(|g| g.seconds).filter(|g| g >= shortest).sum();
         // A slice of one stall and nothing else has no speed of its own.
-        Slice { seconds: (slice.seconds - stalled).max(0.02 * slice.seconds), ..slice.clone() }
+        SeriesSlice { seconds: (slice.seconds - stalled).max(0.02 * slice.seconds), ..slice.clone() }
     };
     slices.iter().zip(shortest).map(one).collect()
 }
 
 /// Periods tried: powers of two and three times those, from 1 MiB to 4 GiB, and the median distance with its parts.
-fn candidates(stalls: &[Stall]) -> Vec<f64> {
+fn candidates(stalls: &[SeriesStall]) -> Vec<f64> {
     let distances: Vec<f64> =
         stalls.windows(2).map(|w| w[1].at_bytes.saturating_sub(w[0].at_bytes) as f64).collect();
     let mut all: Vec<f64> =
@@ -165,7 +169,7 @@ fn candidates(stalls: &[Stall]) -> Vec<f64> {
 }
 
 /// The strongest period of the stalls' positions, where chance does not explain it.
-fn period(stalls: &[Stall], bytes: u64) -> Option<StallPeriod> {
+fn period(stalls: &[SeriesStall], bytes: u64) -> Option<StallPeriod> {
     if stalls.len() < 10 {
         return None;
     }
@@ -192,15 +196,15 @@ const MATTERS: f64 = 0.93;
 
 /// Bursts in which somebody else used bus or host.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Bursts {
+pub struct LoadBursts {
     /// First slice and one behind the last of each.
     pub slices: Vec<(usize, usize)>,
     /// All of them as they are stored.
-    pub figures: Interference,
+    pub figures: HostInterference,
 }
 
 /// Looks for bursts; `None` where nothing was asked, or nothing shows.
-pub(super) fn interference(slices: &[Slice]) -> Option<Bursts> {
+pub(super) fn interference(slices: &[SeriesSlice]) -> Option<LoadBursts> {
     let pings: Vec<Option<f64>> = slices.iter().map(|s| s.ping_s).collect();
     let pings = smoothed(&filled(&pings)?, 3);
     let usual = quantile(&pings, UNDISTURBED).filter(|p| *p > 0.0)?;
@@ -222,13 +226,13 @@ pub(super) fn interference(slices: &[Slice]) -> Option<Bursts> {
         return None;
     }
     let seconds = (0..slices.len()).filter(|i| inside(*i)).map(|i| slices[i].seconds).sum();
-    let figures = Interference { bursts: bursts.len() as u64, seconds, ping_ratio, speed_ratio };
-    Some(Bursts { slices: bursts, figures })
+    let figures = HostInterference { bursts: bursts.len() as u64, seconds, ping_ratio, speed_ratio };
+    Some(LoadBursts { slices: bursts, figures })
 }
 
 /// True for the slices that somebody else had a part in: the bursts, and the slice on either side, in which they began
 /// and ended.
-pub(super) fn touched(found: Option<&Bursts>, slices: usize) -> Vec<bool> {
+pub(super) fn touched(found: Option<&LoadBursts>, slices: usize) -> Vec<bool> {
     let mut mask = vec![false; slices];
     for (from, to) in found.iter().flat_map(|f| &f.slices) {
         mask[from.saturating_sub(1)..(to + 1).min(slices)].fill(true);

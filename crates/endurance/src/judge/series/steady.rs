@@ -6,7 +6,7 @@
 //! again (docs/reference/flash.md#causes-of-a-slow-spell): heat goes with time whatever is done, a cache empties for
 //! writes only.
 
-use super::{Named, Slice};
+use super::{SeriesSlice, SlowdownCause};
 use cardscope_model::statistics::mean;
 use cardscope_model::sustain::SteadyState;
 
@@ -20,7 +20,7 @@ const MOST_SPREAD: f64 = 0.20;
 const MOST_SLOPE: f64 = 0.10;
 
 /// Looks at the last five rounds of `round_s` seconds of workload each; `None` where there are not so many.
-pub fn steady(slices: &[Slice], round_s: f64) -> Option<SteadyState> {
+pub fn steady(slices: &[SeriesSlice], round_s: f64) -> Option<SteadyState> {
     let (rounds, from_s) = last_rounds(slices, round_s)?;
     let speed = mean(&rounds).filter(|m| *m > 0.0)?;
     let highest = rounds.iter().copied().fold(f64::MIN, f64::max);
@@ -33,7 +33,7 @@ pub fn steady(slices: &[Slice], round_s: f64) -> Option<SteadyState> {
 }
 
 /// Speeds of the last rounds, oldest first, and when the oldest began.
-fn last_rounds(slices: &[Slice], round_s: f64) -> Option<([f64; ROUNDS], f64)> {
+fn last_rounds(slices: &[SeriesSlice], round_s: f64) -> Option<([f64; ROUNDS], f64)> {
     let mut rounds = [0.0; ROUNDS];
     let mut rest = slices.iter().rev();
     let mut from_s = 0.0;
@@ -58,7 +58,7 @@ const WRITES_GAIN: f64 = 1.22;
 
 /// Speeds around the pause, in any unit that is the same for all.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Experiment {
+pub struct PauseExperiment {
     /// Reads just before the pause.
     pub reads_before: f64,
     /// Reads just after it.
@@ -71,21 +71,21 @@ pub struct Experiment {
     pub writes_later: f64,
 }
 
-impl Experiment {
+impl PauseExperiment {
     /// Whether writes were faster after the pause than this by so much as only room in a cache explains.
     pub fn writes_beat(&self, speed: f64) -> bool {
         self.writes_after.max(self.writes_later) > WRITES_GAIN * speed
     }
 
     /// What the pause showed; both may hold.
-    pub fn named(&self) -> Vec<Named> {
+    pub fn named(&self) -> Vec<SlowdownCause> {
         let gain = |after: f64, before: f64| if before > 0.0 { after / before } else { 1.0 };
         let reads = gain(self.reads_after, self.reads_before);
         let writes = gain(self.writes_after.max(self.writes_later), self.writes_before);
         let heat = reads > READS_GAIN;
         // Heat slows writes and reads alike within a quarter (docs/reference/flash.md#heat).
         let cache = if heat { writes > 1.35 * reads } else { writes > WRITES_GAIN };
-        [(heat, Named::Throttling), (cache, Named::CacheEnd)]
+        [(heat, SlowdownCause::Throttling), (cache, SlowdownCause::CacheEnd)]
             .into_iter()
             .filter_map(|(there, cause)| there.then_some(cause))
             .collect()
@@ -96,12 +96,12 @@ impl Experiment {
 mod tests {
     use super::*;
 
-    fn rounds(mb_s: &[f64]) -> Vec<Slice> {
-        let slice = |(i, v): (usize, &f64)| Slice {
+    fn rounds(mb_s: &[f64]) -> Vec<SeriesSlice> {
+        let slice = |(i, v): (usize, &f64)| SeriesSlice {
             at_s: i as f64,
             seconds: 1.0,
             bytes: (v * 1e6) as u64,
-            ..Slice::default()
+            ..SeriesSlice::default()
         };
         mb_s.iter().enumerate().map(slice).collect()
     }
@@ -121,7 +121,7 @@ mod tests {
         assert!(!steady(&rounds(&[100.0, 111.0, 89.0, 111.0, 89.0]), 1.0).unwrap().reached);
     }
 
-    const CACHE: Experiment = Experiment {
+    const CACHE: PauseExperiment = PauseExperiment {
         reads_before: 750.0,
         reads_after: 748.0,
         writes_before: 290.0,
@@ -131,27 +131,27 @@ mod tests {
 
     #[test]
     fn a_cache_gives_writes_back_and_takes_nothing_from_reads() {
-        assert_eq!(CACHE.named(), [Named::CacheEnd]);
+        assert_eq!(CACHE.named(), [SlowdownCause::CacheEnd]);
     }
 
     #[test]
     fn a_card_that_cooled_down_reads_and_writes_faster() {
         // Lexar without a fan: reads 0.72, writes 0.83 of the cool level.
-        let heat = Experiment {
+        let heat = PauseExperiment {
             reads_before: 540.0,
             reads_after: 750.0,
             writes_before: 234.0,
             writes_after: 282.0,
             writes_later: 240.0,
         };
-        assert_eq!(heat.named(), [Named::Throttling]);
-        let both = Experiment { writes_after: 600.0, ..heat };
-        assert_eq!(both.named(), [Named::Throttling, Named::CacheEnd]);
+        assert_eq!(heat.named(), [SlowdownCause::Throttling]);
+        let both = PauseExperiment { writes_after: 600.0, ..heat };
+        assert_eq!(both.named(), [SlowdownCause::Throttling, SlowdownCause::CacheEnd]);
     }
 
     #[test]
     fn a_card_that_a_pause_does_nothing_to_has_neither() {
-        let settled = Experiment { writes_after: 295.0, writes_later: 291.0, ..CACHE };
+        let settled = PauseExperiment { writes_after: 295.0, writes_later: 291.0, ..CACHE };
         assert_eq!(settled.named(), []);
     }
 }

@@ -1,22 +1,22 @@
 //! Single series whose cause a person would name at a glance.
 
 use super::*;
-use cardscope_model::random::Random;
+use cardscope_model::random::SeededRandom;
 
 /// A minute of slices at 20 MB/s with 4 % of noise, then whatever `change` makes of them.
-fn minute(change: impl Fn(usize, &mut Slice)) -> Vec<Slice> {
-    let mut random = Random::from_state(5);
+fn minute(change: impl Fn(usize, &mut SeriesSlice)) -> Vec<SeriesSlice> {
+    let mut random = SeededRandom::from_state(5);
     let mut at_bytes = 0;
     (0..240)
         .map(|i| {
-            let mut slice = Slice {
+            let mut slice = SeriesSlice {
                 at_s: i as f64 * 0.25,
                 seconds: 0.25,
                 at_bytes,
                 bytes: (5e6 * (0.04 * random.normal()).exp()) as u64,
                 probe_s: Some(1e-3 * (0.02 * random.normal()).exp()),
                 ping_s: Some(1e-4 * (0.03 * random.normal()).exp()),
-                ..Slice::default()
+                ..SeriesSlice::default()
             };
             change(i, &mut slice);
             at_bytes += slice.bytes;
@@ -25,13 +25,13 @@ fn minute(change: impl Fn(usize, &mut Slice)) -> Vec<Slice> {
         .collect()
 }
 
-const WRITES: Known = Known { writes: true, tmt1_c: Some(81.0), at_once: 4 };
+const WRITES: SeriesFacts = SeriesFacts { writes: true, tmt1_c: Some(81.0), at_once: 4 };
 
 #[test]
 fn a_cache_of_half_a_gigabyte_ends_after_half_a_gigabyte() {
     let slices = minute(|i, s| s.bytes = if i < 100 { s.bytes } else { s.bytes * 2 / 5 });
     let found = causes(&slices, WRITES);
-    assert_eq!(found.named(), [Named::CacheEnd]);
+    assert_eq!(found.named(), [SlowdownCause::CacheEnd]);
     let end = found.cache_ends[0];
     assert!((end.at_bytes as f64 - 500e6).abs() < 0.04 * 500e6, "{end:?}");
     assert!((end.after / end.before - 0.4).abs() < 0.02, "{end:?}");
@@ -54,7 +54,7 @@ fn a_cache_that_is_full_within_a_second_or_two_ends_there() {
     for fast in [2, 4, 7, 10] {
         let slices = minute(|i, s| s.bytes = if i < fast { s.bytes } else { s.bytes * 2 / 5 });
         let found = causes(&slices, WRITES);
-        assert_eq!(found.named(), [Named::CacheEnd], "{fast} slices");
+        assert_eq!(found.named(), [SlowdownCause::CacheEnd], "{fast} slices");
         assert_eq!(found.cache_ends[0].slice, fast);
     }
     let lucky = minute(|i, s| s.bytes *= if i == 0 { 3 } else { 1 });
@@ -65,15 +65,15 @@ fn a_cache_that_is_full_within_a_second_or_two_ends_there() {
             (s.bytes, s.probe_s) = (s.bytes * 5 / 2, Some(0.8e-3));
         }
     });
-    assert_eq!(causes(&idle, WRITES).named(), [Named::CacheEnd]);
+    assert_eq!(causes(&idle, WRITES).named(), [SlowdownCause::CacheEnd]);
     // A drive may answer the first reads from its memory.
-    assert_eq!(causes(&idle, Known { writes: false, ..WRITES }).unexplained, []);
+    assert_eq!(causes(&idle, SeriesFacts { writes: false, ..WRITES }).unexplained, []);
 }
 
 #[test]
 fn the_same_step_in_reads_is_no_cache() {
     let slices = minute(|i, s| s.bytes = if i < 100 { s.bytes } else { s.bytes * 2 / 5 });
-    let found = causes(&slices, Known { writes: false, ..WRITES });
+    let found = causes(&slices, SeriesFacts { writes: false, ..WRITES });
     assert_eq!((found.named(), found.unexplained.len()), (vec![], 1));
 }
 
@@ -90,7 +90,7 @@ fn a_card_that_counts_its_throttling_is_believed_even_if_small_reads_are_as_fast
         }
     });
     let found = causes(&slices, WRITES);
-    assert_eq!(found.named(), [Named::Throttling]);
+    assert_eq!(found.named(), [SlowdownCause::Throttling]);
     let heat = found.heat[0].figures;
     assert!(heat.counted && heat.celsius == Some(82.0) && (heat.at_s - 25.0).abs() < 1.1, "{heat:?}");
     assert!((heat.speed_ratio - 0.62).abs() < 0.02 && (heat.read_ratio.unwrap() - 1.5).abs() < 0.02);
@@ -105,11 +105,11 @@ fn reads_of_another_mode_are_no_heat_on_a_card_that_counts_none_and_is_cool() {
             s.probe_s = s.probe_s.map(|p| p * 3.0);
         }
     });
-    assert_eq!(causes(&slices, WRITES).named(), [Named::CacheEnd]);
+    assert_eq!(causes(&slices, WRITES).named(), [SlowdownCause::CacheEnd]);
 }
 
 /// Writes behind a full cache at 236 MB/s that fall to 88 and come back as the card crosses its upper limit of heat.
-fn between_two_limits(i: usize, s: &mut Slice) {
+fn between_two_limits(i: usize, s: &mut SeriesSlice) {
     let (speed, reads, throttles) = match i {
         0..40 => (2.7, 1.0, 0),
         40..80 => (1.25, 1.0, 0),
@@ -125,7 +125,7 @@ fn between_two_limits(i: usize, s: &mut Slice) {
 #[test]
 fn a_card_that_heat_slows_on_and_off_has_a_cache_that_stays_full() {
     let found = causes(&minute(between_two_limits), WRITES);
-    assert_eq!(found.named(), [Named::Throttling, Named::CacheEnd]);
+    assert_eq!(found.named(), [SlowdownCause::Throttling, SlowdownCause::CacheEnd]);
     assert_eq!((found.cache_ends.len(), found.cache_ends[0].slice, &found.recoveries), (1, 40, &vec![]));
 }
 
@@ -145,8 +145,8 @@ fn reads_that_fall_when_the_card_counts_throttling_fall_from_heat_even_if_small_
         s.throttles = Some(u32::from(i >= 101));
         s.bytes = if i < 100 { s.bytes } else { s.bytes * 62 / 100 };
     });
-    let found = causes(&slices, Known { writes: false, ..WRITES });
-    assert_eq!((found.named(), found.unexplained), (vec![Named::Throttling], vec![]));
+    let found = causes(&slices, SeriesFacts { writes: false, ..WRITES });
+    assert_eq!((found.named(), found.unexplained), (vec![SlowdownCause::Throttling], vec![]));
 }
 
 #[test]
@@ -161,10 +161,10 @@ fn stalls_that_take_most_of_the_time_are_the_speed_of_the_card() {
     // An old card that merges a block for nearly each small write.
     let slices = minute(|i, s| {
         (s.ios, s.interval_s, s.bytes) = (8, Some(0.002), s.bytes / 1000 * (2 + i as u64 % 2));
-        (s.seconds, s.gaps) = (0.25, vec![Gap { at_bytes: s.at_bytes, seconds: 0.24 }]);
+        (s.seconds, s.gaps) = (0.25, vec![CompletionGap { at_bytes: s.at_bytes, seconds: 0.24 }]);
     });
     let found = causes(&slices, WRITES);
-    assert_eq!(found.named(), [Named::Stalls]);
+    assert_eq!(found.named(), [SlowdownCause::Stalls]);
     let [level] = &found.levels[..] else { panic!("{:?}", found.levels) };
     assert!((level.speed / 50e3 - 1.0).abs() < 0.3, "{level:?}");
 }
@@ -176,12 +176,12 @@ fn stalls_each_64_mib_have_that_period_and_a_poisson_interval() {
         // Each 64 MiB at 5 MB a slice: every 13.4 slices.
         let (before, after) = (s.at_bytes >> 26, (s.at_bytes + s.bytes) >> 26);
         if after > before && i > 0 {
-            s.gaps.push(Gap { at_bytes: after << 26, seconds: 0.4 });
+            s.gaps.push(CompletionGap { at_bytes: after << 26, seconds: 0.4 });
             s.seconds += 0.4;
         }
     });
     let found = causes(&slices, WRITES);
-    assert_eq!(found.named(), [Named::Stalls]);
+    assert_eq!(found.named(), [SlowdownCause::Stalls]);
     let stalls = found.stalls.figures;
     let period = stalls.period.unwrap();
     assert!((period.bytes as f64 / 64.0 / 1048576.0 - 1.0).abs() < 0.01, "{period:?}");
@@ -196,12 +196,12 @@ fn a_stall_of_two_minutes_is_one_stall_and_no_level() {
     let slices = minute(|i, s| {
         s.ios = 20;
         if [60, 110, 170].contains(&i) {
-            s.gaps.push(Gap { at_bytes: s.at_bytes, seconds: 120.0 });
+            s.gaps.push(CompletionGap { at_bytes: s.at_bytes, seconds: 120.0 });
             s.seconds = 120.0;
         }
     });
     let found = causes(&slices, WRITES);
-    assert_eq!(found.named(), [Named::Stalls]);
+    assert_eq!(found.named(), [SlowdownCause::Stalls]);
     assert_eq!((found.stalls.stalls.len(), found.stalls.figures.longest_s), (3, 120.0));
     assert!(found.cache_ends.is_empty());
 }
@@ -216,7 +216,7 @@ fn bursts_of_somebody_else_are_told_from_the_card_by_a_command_that_needs_no_fla
         }
     });
     let found = causes(&slices, WRITES);
-    assert_eq!(found.named(), [Named::Interference]);
+    assert_eq!(found.named(), [SlowdownCause::Interference]);
     let other = found.interference.unwrap().figures;
     assert_eq!(other.bursts, 4);
     assert!((other.ping_ratio - 2.0).abs() < 0.1 && (other.speed_ratio - 0.5).abs() < 0.05, "{other:?}");
@@ -235,7 +235,7 @@ proptest::proptest! {
     fn no_series_whatever_is_in_it_ends_in_a_panic(
         values in proptest::collection::vec((0u64..1 << 40, 0.0..500.0f64, 0.0..1.0f64, proptest::bool::ANY), 0..80)
     ) {
-        let slices: Vec<Slice> = values.iter().enumerate().map(|(i, (bytes, seconds, probe, known))| Slice {
+        let slices: Vec<SeriesSlice> = values.iter().enumerate().map(|(i, (bytes, seconds, probe, known))| SeriesSlice {
             at_s: i as f64,
             seconds: *seconds,
             bytes: *bytes,
@@ -245,7 +245,7 @@ proptest::proptest! {
             long_read_s: (!known).then_some(*probe),
             celsius: known.then_some(80.0),
             throttles: known.then_some(i as u32),
-            ..Slice::default()
+            ..SeriesSlice::default()
         }).collect();
         let _ = causes(&slices, WRITES);
         let _ = steady(&slices, 5.0);
@@ -262,9 +262,9 @@ fn waits_for_all_that_is_in_flight_are_no_stalls() {
             return;
         }
         (s.bytes, s.ios, s.interval_s) = (s.bytes / 5, 4, Some(0.0001));
-        s.gaps = vec![Gap { at_bytes: s.at_bytes, seconds: 0.24 }];
+        s.gaps = vec![CompletionGap { at_bytes: s.at_bytes, seconds: 0.24 }];
     });
     let found = causes(&slices, WRITES);
-    assert_eq!(found.named(), [Named::CacheEnd]);
+    assert_eq!(found.named(), [SlowdownCause::CacheEnd]);
     assert!((found.levels.last().unwrap().speed / 4e6 - 1.0).abs() < 0.05, "{:?}", found.levels);
 }

@@ -1,9 +1,9 @@
 //! A long run as curves: speed and temperature over time.
 
-use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
+use cardscope_model::card_map::plot::{AxisScale, Plot, PlotAxis, PlotSeries};
 use cardscope_model::statistics;
-use cardscope_model::sustain::{EventKind, Measured, Sample, SustainReport};
-use cardscope_page::chart::{Caption, Chart, Lines, MB_S, second_axis};
+use cardscope_model::sustain::{EventKind, MeasuredRun, SustainReport, SustainSample};
+use cardscope_page::chart::{Chart, ChartCaption, LineChart, MB_S, second_axis};
 use cardscope_page::figure::condition_line;
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 const POINTS: usize = 120;
 
 /// Speed and temperature over time; none where too little was measured to draw.
-pub fn charts(measured: &Measured) -> Vec<Chart> {
+pub fn charts(measured: &MeasuredRun) -> Vec<Chart> {
     plots(measured).iter().map(Chart::from).collect()
 }
 
@@ -30,12 +30,12 @@ pub fn speed_and_temperature(report: &SustainReport) -> Option<Chart> {
     plot.marks = marks.map(|e| (e.at_s, e.kind.words().to_owned())).collect();
     plot.title = "A long run: speed and temperature".into();
     let second = plots.next().and_then(|warm| second_axis(warm.series));
-    let caption = Caption::new(MB_S, "1 run", "", condition_line(&report.header.condition));
-    Some(Chart::lines(Lines { plot, band: Vec::new(), second }, caption))
+    let caption = ChartCaption::new(MB_S, "1 run", "", condition_line(&report.header.condition));
+    Some(Chart::lines(LineChart { plot, band: Vec::new(), second }, caption))
 }
 
 /// The same as curves.
-fn plots(measured: &Measured) -> Vec<Plot> {
+fn plots(measured: &MeasuredRun) -> Vec<Plot> {
     let series = &measured.series;
     if series.len() < 3 {
         return Vec::new();
@@ -44,39 +44,40 @@ fn plots(measured: &Measured) -> Vec<Plot> {
         let all = measured.events.iter().filter(|e| kinds.contains(&e.kind)).take(4);
         all.map(|e| (e.at_s, e.kind.words().to_owned())).collect::<Vec<_>>()
     };
-    let named = |name: &str, of: &dyn Fn(&Sample) -> Option<f64>| Series {
+    let named = |name: &str, of: &dyn Fn(&SustainSample) -> Option<f64>| PlotSeries {
         name: name.to_owned(),
         points: thinned(series, of),
     };
     let speeds = Plot {
         title: "Speed over time".to_owned(),
-        x: Axis::new("time", "s", Scale::Linear),
-        y: Axis::new("speed", "MB/s", Scale::Linear),
+        x: PlotAxis::new("time", "s", AxisScale::Linear),
+        y: PlotAxis::new("speed", "MB/s", AxisScale::Linear),
         series: some(vec![named("write", &|s| s.write_mb_s), named("read", &|s| s.read_mb_s)]),
         marks: marks(&[EventKind::CacheEnd, EventKind::Throttled, EventKind::Disturbed, EventKind::Pause]),
     };
     let places: BTreeSet<&str> =
         series.iter().flat_map(|s| &s.temperatures).map(|r| r.place.as_str()).collect();
-    let of = |place: &str, s: &Sample| s.temperatures.iter().find(|r| r.place == place).map(|r| r.celsius);
+    let of =
+        |place: &str, s: &SustainSample| s.temperatures.iter().find(|r| r.place == place).map(|r| r.celsius);
     let lines = places.iter().take(6).map(|place| named(place, &|s| of(place, s))).collect();
     let warm = Plot {
         title: "Temperature over time".to_owned(),
-        x: Axis::new("time", "s", Scale::Linear),
-        y: Axis::new("temperature", "°C", Scale::Linear),
+        x: PlotAxis::new("time", "s", AxisScale::Linear),
+        y: PlotAxis::new("temperature", "°C", AxisScale::Linear),
         series: some(lines),
         marks: marks(&[EventKind::Throttled, EventKind::TooHot]),
     };
     [speeds, warm].into_iter().filter(|plot| !plot.series.is_empty()).collect()
 }
 
-fn some(all: Vec<Series>) -> Vec<Series> {
+fn some(all: Vec<PlotSeries>) -> Vec<PlotSeries> {
     all.into_iter().filter(|s| !s.points.is_empty()).collect()
 }
 
 /// As many points as the picture has room for: means of neighbours.
-fn thinned(series: &[Sample], of: &dyn Fn(&Sample) -> Option<f64>) -> Vec<(f64, f64)> {
+fn thinned(series: &[SustainSample], of: &dyn Fn(&SustainSample) -> Option<f64>) -> Vec<(f64, f64)> {
     let each = series.len().div_ceil(POINTS).max(1);
-    let mean = |part: &[Sample]| {
+    let mean = |part: &[SustainSample]| {
         let values: Vec<f64> = part.iter().filter_map(of).collect();
         Some((part.last()?.at_s, statistics::mean(&values)?))
     };

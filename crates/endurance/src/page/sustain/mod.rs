@@ -3,20 +3,21 @@
 mod curves;
 mod words;
 
-use cardscope_model::card_map::property::Status;
-use cardscope_model::report::Tone;
+use cardscope_model::card_map::property::PropertyStatus;
+use cardscope_model::report::NewsTone;
 use cardscope_model::sustain::{
-    Comparison, Event, EventKind, Level, Measured, Pattern, Recovery, SteadyState, SustainReport, Work,
+    ConditionComparison, EventKind, MeasuredRun, PauseRecovery, SpeedLevel, SteadyState, SustainEvent,
+    SustainReport, WorkloadKind, WorkloadPattern,
 };
-use cardscope_model::units::{BinarySize, Size, Speed};
+use cardscope_model::units::{BinarySize, DecimalSize, SpeedMbS};
 use cardscope_model::units::{NO_NUMBER as NONE, three_digits as speed};
 use cardscope_page::figure::{duration, interval, percent, sentence, time_us};
 use cardscope_page::tree::table::Table;
-use cardscope_page::tree::{Block, Fact, Page, fact, failed_ios, io_errors, moved, verdicts};
+use cardscope_page::tree::{Page, PageBlock, PageFact, fact, failed_ios, io_errors, moved, verdicts};
 pub use curves::charts;
 pub use curves::speed_and_temperature;
 pub use words::summary;
-use words::{Unit, answer, gives_up};
+use words::{SpeedUnit, answer, gives_up};
 
 /// Events that are listed; of more the first and the last.
 const LISTED: usize = 16;
@@ -25,55 +26,61 @@ const LISTED: usize = 16;
 pub fn page(report: &SustainReport) -> Page {
     let (body, measured) = (&report.body, &report.body.measured);
     let early = report.header.error.is_some();
-    let tone = if early && tone(measured) == Tone::Good { Tone::Plain } else { tone(measured) };
-    let unit = Unit::of(body);
+    let tone = if early && tone(measured) == NewsTone::Good { NewsTone::Plain } else { tone(measured) };
+    let unit = SpeedUnit::of(body);
     let (answer, unnamed) = answer(measured, unit, early);
     let mut page = Page::new(&report.header.target, tone, answer);
     page.reasons.extend(failed_ios(&body.moved));
     page.because_all(tone, unnamed.iter().map(|cause| sentence(cause)));
-    page.because_all(Tone::Plain, verdicts(&report.header, "limited-by"));
+    page.because_all(NewsTone::Plain, verdicts(&report.header, "limited-by"));
     let work = format!("{}; {}", work(report), moved(&body.moved));
-    page.because(Tone::Plain, sentence(&work));
+    page.because(NewsTone::Plain, sentence(&work));
     let more = measured.levels.len().saturating_sub(LISTED);
     let more = (more > 0).then(|| format!("… and {more} more levels"));
-    page.add("", [Block::Table(levels(&measured.levels, unit)), Block::Lines(more.into_iter().collect())]);
-    charts(measured).into_iter().for_each(|chart| page.add("", [Block::chart(chart)]));
+    page.add(
+        "",
+        [PageBlock::Table(levels(&measured.levels, unit)), PageBlock::Lines(more.into_iter().collect())],
+    );
+    charts(measured).into_iter().for_each(|chart| page.add("", [PageBlock::chart(chart)]));
     if let Some(comparison) = &body.against {
         compared(&mut page, comparison);
     }
-    page.add("Events", [Block::Table(events(&measured.events, false))]);
-    page.fold("Evidence of the events", [Block::Table(events(&measured.events, true))]);
-    page.fold("Figures", [Block::Facts(facts(measured, unit))]);
+    page.add("Events", [PageBlock::Table(events(&measured.events, false))]);
+    page.fold("Evidence of the events", [PageBlock::Table(events(&measured.events, true))]);
+    page.fold("Figures", [PageBlock::Facts(facts(measured, unit))]);
     page.fold("Failed I/Os", [io_errors(&body.moved.io_errors)]);
-    page.fold("Not tested", [Block::Lines(measured.left_out.iter().map(|what| sentence(what)).collect())]);
+    page.fold(
+        "Not tested",
+        [PageBlock::Lines(measured.left_out.iter().map(|what| sentence(what)).collect())],
+    );
     page.framed(&report.header)
 }
 
 /// Cards that give up are bad; those that slow down are worth a look.
-fn tone(measured: &Measured) -> Tone {
+fn tone(measured: &MeasuredRun) -> NewsTone {
     let gave_up = measured.events.iter().any(|event| gives_up(event.kind));
     let slows = measured.throttling.is_some()
         || measured.stalls.is_some()
         || measured.interference.is_some()
-        || measured.cache_bytes.status == Status::Measured;
+        || measured.cache_bytes.status == PropertyStatus::Measured;
     match (gave_up, slows) {
-        _ if measured.series.is_empty() => Tone::Warning,
-        (true, _) => Tone::Bad,
-        (false, true) => Tone::Warning,
-        _ => Tone::Good,
+        _ if measured.series.is_empty() => NewsTone::Warning,
+        (true, _) => NewsTone::Bad,
+        (false, true) => NewsTone::Warning,
+        _ => NewsTone::Good,
     }
 }
 
 /// The events in order, as evidence with the figures behind them; of many the first and the last.
-fn events(all: &[Event], evidence: bool) -> Table {
+fn events(all: &[SustainEvent], evidence: bool) -> Table {
     let half = LISTED / 2;
     let shown = all.iter().enumerate();
     let shown = shown.filter(|(n, _)| all.len() <= LISTED || *n < half || *n + half >= all.len());
-    let sure = |event: &Event| match event.kind {
+    let sure = |event: &SustainEvent| match event.kind {
         EventKind::Pause | EventKind::TooHot | EventKind::NoAnswer => String::new(),
         _ => percent(event.confidence),
     };
-    let figures = |event: &Event| {
+    let figures = |event: &SustainEvent| {
         let shown = event.evidence.iter().filter(|_| evidence);
         shown.map(|(what, value)| format!("{what} {value}")).collect::<Vec<_>>().join(", ")
     };
@@ -84,7 +91,7 @@ fn events(all: &[Event], evidence: bool) -> Table {
         let skipped = if gap == Some(number) { "… " } else { "" };
         table.row([
             format!("{skipped}{}", duration(event.at_s)),
-            Size(event.at_bytes).in_table(),
+            DecimalSize(event.at_bytes).in_table(),
             event.kind.words().to_owned(),
             sure(event),
             figures(event),
@@ -94,7 +101,7 @@ fn events(all: &[Event], evidence: bool) -> Table {
     table.always(["event"])
 }
 
-fn levels(levels: &[Level], unit: Unit) -> Table {
+fn levels(levels: &[SpeedLevel], unit: SpeedUnit) -> Table {
     Table::of(
         levels.iter().take(LISTED),
         &[
@@ -103,13 +110,13 @@ fn levels(levels: &[Level], unit: Unit) -> Table {
             ("95 % interval", &|l| interval(l.ci95, |mb_s| unit.figure(mb_s))),
             ("from", &|l| duration(l.from_s)),
             ("to", &|l| duration(l.to_s)),
-            ("data", &|l| Size(l.bytes).in_table()),
+            ("data", &|l| DecimalSize(l.bytes).in_table()),
             ("state", &|l| l.state.clone()),
         ],
     )
 }
 
-fn facts(measured: &Measured, unit: Unit) -> Vec<Fact> {
+fn facts(measured: &MeasuredRun, unit: SpeedUnit) -> Vec<PageFact> {
     let latency = &measured.read_latency;
     let alone = latency.alone_p50_us.zip(latency.alone_p99_us);
     let alone = alone.map(|(p50, p99)| format!("{} median, {} for 99 %", time_us(p50), time_us(p99)));
@@ -129,26 +136,28 @@ fn facts(measured: &Measured, unit: Unit) -> Vec<Fact> {
     all.into_iter().filter_map(|(name, value)| Some(fact(name, value?))).collect()
 }
 
-fn cache(measured: &Measured) -> Option<String> {
+fn cache(measured: &MeasuredRun) -> Option<String> {
     let cache = &measured.cache_bytes;
     match (cache.status, cache.value, cache.bound) {
-        (Status::Measured, Some(bytes), _) => Some(Size(bytes).to_string()),
-        (Status::AtLeast, _, Some(bound)) => Some(format!("no end within {}", Size(bound))),
-        (Status::None, ..) => Some("none: the speed never fell".to_owned()),
+        (PropertyStatus::Measured, Some(bytes), _) => Some(DecimalSize(bytes).to_string()),
+        (PropertyStatus::AtLeast, _, Some(bound)) => Some(format!("no end within {}", DecimalSize(bound))),
+        (PropertyStatus::None, ..) => Some("none: the speed never fell".to_owned()),
         _ => None,
     }
 }
 
-fn recovery(recovery: &Recovery) -> String {
+fn recovery(recovery: &PauseRecovery) -> String {
     let least = if recovery.at_least { "at least " } else { "" };
     let pause = duration(recovery.pause_s);
     match recovery.bytes {
         0 => format!("no recovery in {pause}"),
-        bytes => format!("{least}{} fast again after {pause}: {}", Size(bytes), Speed(recovery.mb_s)),
+        bytes => {
+            format!("{least}{} fast again after {pause}: {}", DecimalSize(bytes), SpeedMbS(recovery.mb_s))
+        }
     }
 }
 
-fn steady_state(steady: &SteadyState, unit: Unit) -> String {
+fn steady_state(steady: &SteadyState, unit: SpeedUnit) -> String {
     format!(
         "{}: {}, spread {:.1} %, trend {:+.1} % over five rounds of {}",
         if steady.reached { "reached" } else { "not reached" },
@@ -161,7 +170,7 @@ fn steady_state(steady: &SteadyState, unit: Unit) -> String {
 }
 
 /// The card's own limits, for the line of its temperature.
-fn limits(measured: &Measured) -> String {
+fn limits(measured: &MeasuredRun) -> String {
     let limits = &measured.limits;
     let named =
         [("TMT1", limits.tmt1_celsius), ("TMT2", limits.tmt2_celsius), ("TMPTH", limits.tmpth_celsius)];
@@ -174,23 +183,23 @@ fn limits(measured: &Measured) -> String {
 fn work(report: &SustainReport) -> String {
     let body = &report.body;
     let pattern = match body.pattern {
-        Pattern::Sequential => "in order",
-        Pattern::Random => "at random",
+        WorkloadPattern::Sequential => "in order",
+        WorkloadPattern::Random => "at random",
     };
     let work = match body.work {
-        Work::Read => "read",
-        Work::Write => "written",
-        Work::Mixed => "written and read in turn",
+        WorkloadKind::Read => "read",
+        WorkloadKind::Write => "written",
+        WorkloadKind::Mixed => "written and read in turn",
     };
-    let (block, region) = (BinarySize(body.block_bytes), Size(body.region_bytes));
+    let (block, region) = (BinarySize(body.block_bytes), DecimalSize(body.region_bytes));
     let depth = body.measured.queue_depth;
     // A reader who asked for writes wonders where the bytes that were read come from.
-    let between = if body.work == Work::Write { ", test reads in between" } else { "" };
+    let between = if body.work == WorkloadKind::Write { ", test reads in between" } else { "" };
     format!("{block} blocks {work} {pattern} at queue depth {depth} over {region}{between}")
 }
 
 /// Two conditions beside each other.
-fn compared(page: &mut Page, comparison: &Comparison) {
+fn compared(page: &mut Page, comparison: &ConditionComparison) {
     let conditions = comparison.conditions.iter();
     let conditions = conditions.map(|(word, here, there)| format!("{word}: {here} here, {there} there"));
     let value = |v: Option<f64>| v.map_or_else(|| NONE.to_owned(), speed);
@@ -208,17 +217,17 @@ fn compared(page: &mut Page, comparison: &Comparison) {
         ],
     )
     .left_aligned(["unit", "result"]);
-    let doubts = comparison.doubts.iter().map(|doubt| Block::Words(format!("{doubt}.")));
-    let body = [Block::Lines(conditions.collect()), Block::Table(table)];
+    let doubts = comparison.doubts.iter().map(|doubt| PageBlock::Words(format!("{doubt}.")));
+    let body = [PageBlock::Lines(conditions.collect()), PageBlock::Table(table)];
     page.add(&format!("Against {}", comparison.other), body.into_iter().chain(doubts));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cardscope_model::card_map::property::{Evidence, Property};
+    use cardscope_model::card_map::property::{Property, PropertyEvidence};
     use cardscope_model::report::Report;
-    use cardscope_model::sustain::{ComparedLine, LongRun, Stalls, Throttling};
+    use cardscope_model::sustain::{CardStalls, ComparedLine, LongRun, ThrottleFacts};
     use cardscope_page::figure::ANSWER;
     use cardscope_testkit::samples as sample;
     use proptest::prelude::*;
@@ -232,10 +241,11 @@ mod tests {
         let mut report = sample::long_run();
         let measured = &mut report.body.measured;
         measured.events.push(
-            Event::new(EventKind::Throttled, 55.0, 25_000_000_000, 0.99).because("temperature", "81 °C"),
+            SustainEvent::new(EventKind::Throttled, 55.0, 25_000_000_000, 0.99)
+                .because("temperature", "81 °C"),
         );
         measured.throttling =
-            Some(Throttling { after_s: 55.0, at_celsius: Some(81.0), ..Throttling::default() });
+            Some(ThrottleFacts { after_s: 55.0, at_celsius: Some(81.0), ..ThrottleFacts::default() });
         measured.max_celsius = Some(82.0);
         report
     }
@@ -256,8 +266,8 @@ mod tests {
     fn a_run_that_shows_nothing_says_so_and_one_that_measured_nothing_too() {
         let mut quiet = report();
         (quiet.body.measured.throttling, quiet.body.measured.cache_bytes) =
-            (None, Property::at_least(26_000_000_000, 0.95, Evidence::default()));
-        let level = Level {
+            (None, Property::at_least(26_000_000_000, 0.95, PropertyEvidence::default()));
+        let level = SpeedLevel {
             op: "write".into(),
             mb_s: 21.0,
             ci95: [20.0, 22.0],
@@ -272,7 +282,7 @@ mod tests {
         quiet.header.error = Some("interrupted".into());
         assert!(text(&quiet).starts_with("Stopped after 1 min 59 s: writes "), "{}", text(&quiet));
         assert!(text(&quiet).contains("no end within 26 GB"));
-        quiet.body.measured = Measured::default();
+        quiet.body.measured = MeasuredRun::default();
         assert!(text(&quiet).starts_with("NOT TESTED: "));
     }
 
@@ -288,15 +298,15 @@ mod tests {
             let mut run = sample::long_run();
             let measured = &mut run.body.measured;
             if has(0) {
-                measured.cache_bytes = Property::measured(cache, 0.99, Evidence::default());
-                measured.after_cache_mb_s = Property::measured(after, 0.99, Evidence::default());
+                measured.cache_bytes = Property::measured(cache, 0.99, PropertyEvidence::default());
+                measured.after_cache_mb_s = Property::measured(after, 0.99, PropertyEvidence::default());
             }
             measured.throttling = has(1).then(|| {
-                Throttling { after_s: at_s, at_celsius: Some(celsius), ..Throttling::default() }
+                ThrottleFacts { after_s: at_s, at_celsius: Some(celsius), ..ThrottleFacts::default() }
             });
-            measured.stalls = has(2).then(|| Stalls { longest_s, ..Stalls::default() });
+            measured.stalls = has(2).then(|| CardStalls { longest_s, ..CardStalls::default() });
             if has(3) {
-                measured.events.push(Event::new(EventKind::NoMoreWrites, at_s, cache, 0.99));
+                measured.events.push(SustainEvent::new(EventKind::NoMoreWrites, at_s, cache, 0.99));
             }
             run.header.error = early.then(|| "interrupted".to_owned());
             let answer = page(&run).answer;
@@ -307,18 +317,18 @@ mod tests {
     #[test]
     fn a_pause_that_gives_nothing_back_says_so() {
         let mut run = report();
-        run.body.measured.recovery = Some(Recovery { pause_s: 30.0, ..Recovery::default() });
+        run.body.measured.recovery = Some(PauseRecovery { pause_s: 30.0, ..PauseRecovery::default() });
         let page = text(&run);
         assert!(page.contains("no recovery in 30.0 s") && !page.contains("fast again"), "{page}");
         run.body.measured.recovery =
-            Some(Recovery { pause_s: 30.0, bytes: 300_000_000, ..Recovery::default() });
+            Some(PauseRecovery { pause_s: 30.0, bytes: 300_000_000, ..PauseRecovery::default() });
         assert!(text(&run).contains("300 MB fast again after 30.0 s"), "{}", text(&run));
     }
 
     #[test]
     fn a_card_that_gives_up_says_so_first() {
         let mut run = report();
-        run.body.measured.events.push(Event::new(EventKind::NoMoreWrites, 58.0, 26_000_000_000, 0.99));
+        run.body.measured.events.push(SustainEvent::new(EventKind::NoMoreWrites, 58.0, 26_000_000_000, 0.99));
         let page = text(&run);
         assert!(page.starts_with("The card accepts no more writes after 58.0 s.\n"), "{page}");
         assert!(page.contains("• Slows to 22.0 MB/s after 2.4 GB (cache full)."), "{page}");
@@ -335,7 +345,7 @@ mod tests {
             ratio_ci95: Some([0.71, 0.73]),
             says: "slower".into(),
         };
-        let comparison = Comparison {
+        let comparison = ConditionComparison {
             other: "fan.json".into(),
             conditions: vec![("cooling".into(), "passive".into(), "active".into())],
             lines: vec![line],

@@ -1,11 +1,11 @@
 //! What happened in a long run, in a sentence: how fast the card is, and what makes it slower.
 
 use cardscope_model::answer::Answer;
-use cardscope_model::card_map::property::Status;
+use cardscope_model::card_map::property::PropertyStatus;
 use cardscope_model::statistics;
-use cardscope_model::sustain::{EventKind, LongRun, Measured, Pattern, Sample};
+use cardscope_model::sustain::{EventKind, LongRun, MeasuredRun, SustainSample, WorkloadPattern};
 use cardscope_model::units::three_digits as speed;
-use cardscope_model::units::{KIB, MB, Size};
+use cardscope_model::units::{DecimalSize, KIB, MB};
 use cardscope_page::figure::{ANSWER, duration, sentence};
 
 pub(super) fn gives_up(kind: EventKind) -> bool {
@@ -14,30 +14,32 @@ pub(super) fn gives_up(kind: EventKind) -> bool {
 
 /// In what the speed of a workload is said: small I/Os at random are counted, all others weighed.
 #[derive(Clone, Copy)]
-pub(super) enum Unit {
+pub(super) enum SpeedUnit {
     MbS,
     Iops(u64),
 }
 
-impl Unit {
+impl SpeedUnit {
     pub(super) fn of(run: &LongRun) -> Self {
         match run.pattern {
-            Pattern::Random if run.block_bytes > 0 && run.block_bytes <= SMALL => Unit::Iops(run.block_bytes),
-            _ => Unit::MbS,
+            WorkloadPattern::Random if run.block_bytes > 0 && run.block_bytes <= SMALL => {
+                SpeedUnit::Iops(run.block_bytes)
+            }
+            _ => SpeedUnit::MbS,
         }
     }
 
     pub(super) fn figure(self, mb_s: f64) -> String {
         match self {
-            Unit::MbS => speed(mb_s),
-            Unit::Iops(block) => speed(mb_s * MB / block as f64),
+            SpeedUnit::MbS => speed(mb_s),
+            SpeedUnit::Iops(block) => speed(mb_s * MB / block as f64),
         }
     }
 
     pub(super) fn name(self) -> &'static str {
         match self {
-            Unit::MbS => "MB/s",
-            Unit::Iops(_) => "IOPS",
+            SpeedUnit::MbS => "MB/s",
+            SpeedUnit::Iops(_) => "IOPS",
         }
     }
 
@@ -50,12 +52,12 @@ impl Unit {
 const SMALL: u64 = 64 * KIB;
 
 /// What there is to say of sequential I/O in a sentence of at most 80 columns.
-pub fn summary(measured: &Measured) -> String {
-    answer(measured, Unit::MbS, false).0.into()
+pub fn summary(measured: &MeasuredRun) -> String {
+    answer(measured, SpeedUnit::MbS, false).0.into()
 }
 
 /// The answer, and the causes that it has no room for; `early` of a run that ended before its time.
-pub(super) fn answer(measured: &Measured, unit: Unit, early: bool) -> (Answer, Vec<String>) {
+pub(super) fn answer(measured: &MeasuredRun, unit: SpeedUnit, early: bool) -> (Answer, Vec<String>) {
     let Some(last) = measured.series.last() else {
         return (Answer::with_verdict("NOT TESTED", ": it ended before its first second."), Vec::new());
     };
@@ -86,13 +88,13 @@ fn fitting(columns: usize, causes: &[String]) -> usize {
 }
 
 /// The speed of the workload in words: `writes 19.5 MB/s`, or from which to which it fell.
-fn speeds(measured: &Measured, unit: Unit) -> String {
+fn speeds(measured: &MeasuredRun, unit: SpeedUnit) -> String {
     let of = |op: &str| {
         let [low, high] = extremes(measured, op)?;
         let range = if alike([low, high]) { String::new() } else { format!("{} to ", unit.figure(low)) };
         Some(format!("{op}s {range}{}", unit.write(high)))
     };
-    let over_time = |verb: &str, of: &dyn Fn(&Sample) -> Option<f64>| {
+    let over_time = |verb: &str, of: &dyn Fn(&SustainSample) -> Option<f64>| {
         let known: Vec<f64> = measured.series.iter().filter_map(of).collect();
         Some(format!("{verb} {}", unit.write(statistics::mean(&known)?)))
     };
@@ -109,7 +111,7 @@ fn speeds(measured: &Measured, unit: Unit) -> String {
 const OPS: [&str; 2] = ["read", "write"];
 
 /// The lowest and the highest level of an operation.
-fn extremes(measured: &Measured, op: &str) -> Option<[f64; 2]> {
+fn extremes(measured: &MeasuredRun, op: &str) -> Option<[f64; 2]> {
     let all = || measured.levels.iter().filter(|level| level.op == op).map(|level| level.mb_s);
     Some([all().reduce(f64::min)?, all().reduce(f64::max)?])
 }
@@ -120,19 +122,19 @@ fn alike([low, high]: [f64; 2]) -> bool {
 }
 
 /// Whether the workload had one speed from its beginning to its end.
-fn is_steady(measured: &Measured) -> bool {
+fn is_steady(measured: &MeasuredRun) -> bool {
     !measured.levels.is_empty() && OPS.iter().filter_map(|op| extremes(measured, op)).all(alike)
 }
 
 /// What makes the card slower, the gravest first.
-pub(super) fn causes(measured: &Measured, unit: Unit) -> Vec<String> {
+pub(super) fn causes(measured: &MeasuredRun, unit: SpeedUnit) -> Vec<String> {
     let mut causes = Vec::new();
     causes.extend(measured.events.iter().filter(|event| gives_up(event.kind)).map(|e| match e.kind {
         EventKind::NoAnswer => "stops answering".to_owned(),
         kind => format!("{} after {}", kind.words(), duration(e.at_s)),
     }));
-    if measured.cache_bytes.status == Status::Measured {
-        let size = Size(measured.cache_bytes.value.unwrap_or_default());
+    if measured.cache_bytes.status == PropertyStatus::Measured {
+        let size = DecimalSize(measured.cache_bytes.value.unwrap_or_default());
         let after = measured.after_cache_mb_s.value.unwrap_or_default();
         causes.push(format!("slows to {} after {size} (cache full)", unit.write(after)));
     }

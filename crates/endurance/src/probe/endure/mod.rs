@@ -7,14 +7,14 @@ pub mod projection;
 #[cfg(test)]
 mod tests;
 
-use cardscope_engine::card::{Card, Extent, Stop};
+use cardscope_engine::card::{CardExtent, IoDriver, ProbeStop};
 use cardscope_engine::event::Listener;
 use cardscope_model::endure::{BadSectors, EndureRound};
 use cardscope_model::random::{Permutation, mix};
 use cardscope_model::units::mb_per_s;
 use cardscope_model::verify::SectorFound;
-use cardscope_probing::ledger::Seen;
-use cardscope_probing::reading::{Stamped, bad_in_both, read_judged};
+use cardscope_probing::ledger::SectorRun;
+use cardscope_probing::reading::{ExpectedStamps, bad_in_both, read_judged};
 use std::cell::Cell;
 
 /// What a round needs to know.
@@ -34,7 +34,7 @@ pub struct RoundSettings {
 
 /// How a card that takes no more came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum CardEnd {
     /// Every write fails.
     RefusesWrites,
     /// Writes are accepted, and what stood there stays.
@@ -62,10 +62,10 @@ const READING: u64 = 0x7265_6164;
 /// # Errors
 /// If the card is gone, the user stopped it or its time is over: the round counts for nothing then, its bytes do.
 pub fn round(
-    card: &mut Card<'_>,
+    card: &mut IoDriver<'_>,
     settings: &RoundSettings,
     events: &mut dyn Listener,
-) -> Result<(EndureRound, Option<Ended>), Stop> {
+) -> Result<(EndureRound, Option<CardEnd>), ProbeStop> {
     let seed = mix(settings.seed ^ mix(u64::from(settings.number)));
     let began = card.seconds();
     let end = began + settings.budget_s;
@@ -73,14 +73,14 @@ pub fn round(
     card.flush()?;
     card.reopen()?;
     let read_began = card.seconds();
-    let Read { bytes: read, bad, passing_sectors } = read(card, settings, (seed, end), events)?;
+    let RoundReads { bytes: read, bad, passing_sectors } = read(card, settings, (seed, end), events)?;
     let now = card.seconds();
     let sectors = (read / 512).max(1);
     let share = bad.all() as f64 / sectors as f64;
     let stale = bad.stale as f64 / sectors as f64;
     let ended = match written.refused {
-        true => Some(Ended::RefusesWrites),
-        false if stale >= NEARLY_ALL => Some(Ended::SwallowsWrites),
+        true => Some(CardEnd::RefusesWrites),
+        false if stale >= NEARLY_ALL => Some(CardEnd::SwallowsWrites),
         false => None,
     };
     let result = EndureRound {
@@ -99,21 +99,21 @@ pub fn round(
     Ok((result, ended))
 }
 
-struct Written {
+struct RoundWrites {
     bytes: u64,
     failed: u64,
     refused: bool,
 }
 
 /// The block at a place in the order.
-fn extent(order: &Permutation, at: u64, block: u64, span: u64) -> Extent {
+fn extent(order: &Permutation, at: u64, block: u64, span: u64) -> CardExtent {
     let offset = order.at(at) * block;
-    Extent { offset, len: block.min(span - offset) as u32 }
+    CardExtent { offset, len: block.min(span - offset) as u32 }
 }
 
 /// Refuses to go on once the time is over.
-fn in_time(card: &mut Card<'_>, end_s: f64) -> Result<(), Stop> {
-    if card.seconds() < end_s { Ok(()) } else { Err(Stop::Limit) }
+fn in_time(card: &mut IoDriver<'_>, end_s: f64) -> Result<(), ProbeStop> {
+    if card.seconds() < end_s { Ok(()) } else { Err(ProbeStop::Limit) }
 }
 
 fn group(count: u64) -> u64 {
@@ -126,18 +126,18 @@ pub fn stage(round: u32) -> String {
 }
 
 fn write(
-    card: &mut Card<'_>,
+    card: &mut IoDriver<'_>,
     settings: &RoundSettings,
     (seed, end_s): (u64, f64),
     events: &mut dyn Listener,
-) -> Result<Written, Stop> {
+) -> Result<RoundWrites, ProbeStop> {
     events.stage(&stage(settings.number), None, None);
     events.part(0.0..0.5, "writing", Some(settings.span), None);
     let block = u64::from(card.block());
     let count = settings.span.div_ceil(block);
     let order = Permutation::new(count, seed);
-    let content = Stamped { salt: settings.salt, generation: settings.number }.content();
-    let mut written = Written { bytes: 0, failed: 0, refused: false };
+    let content = ExpectedStamps { salt: settings.salt, generation: settings.number }.content();
+    let mut written = RoundWrites { bytes: 0, failed: 0, refused: false };
     let mut dead_groups = 0;
     let size = group(count);
     for group in (0..count).step_by(size as usize) {
@@ -166,29 +166,29 @@ fn write(
 
 /// What was read back of a round.
 #[derive(Debug, Default)]
-struct Read {
+struct RoundReads {
     bytes: u64,
     bad: BadSectors,
     passing_sectors: u64,
 }
 
 fn read(
-    card: &mut Card<'_>,
+    card: &mut IoDriver<'_>,
     settings: &RoundSettings,
     (seed, end_s): (u64, f64),
     events: &mut dyn Listener,
-) -> Result<Read, Stop> {
+) -> Result<RoundReads, ProbeStop> {
     events.part(0.5..1.0, "reading", Some(settings.span), None);
     let block = u64::from(card.block());
     let count = settings.span.div_ceil(block);
     let order = Permutation::new(count, mix(seed ^ READING));
-    let stamped = Stamped { salt: settings.salt, generation: settings.number };
-    let (mut done, mut twice) = (Read::default(), 0);
+    let stamped = ExpectedStamps { salt: settings.salt, generation: settings.number };
+    let (mut done, mut twice) = (RoundReads::default(), 0);
     for group in (0..count).step_by(GROUP as usize) {
         in_time(card, end_s)?;
         let end = (group + GROUP).min(count);
         let list = (group..end).map(|at| extent(&order, at, block, settings.span));
-        let mut doubts: Vec<(Extent, Vec<Seen>)> = Vec::new();
+        let mut doubts: Vec<(CardExtent, Vec<SectorRun>)> = Vec::new();
         read_judged(card, list, stamped, |extent, _, seen| {
             done.bytes += u64::from(extent.len);
             events.progress(done.bytes);
@@ -211,7 +211,7 @@ fn read(
     Ok(done)
 }
 
-fn count_sectors(bad: &mut BadSectors, seen: &Seen) {
+fn count_sectors(bad: &mut BadSectors, seen: &SectorRun) {
     let counter = match seen.found {
         SectorFound::Expected => return,
         SectorFound::Flipped { .. } => &mut bad.flipped,

@@ -3,7 +3,7 @@
 //! The logarithm of a block's endurance is taken to scatter normally (docs/reference/flash.md#wear), so the probit of
 //! the bad share is a straight line over the logarithm of the cycles, and half of it is bad where that line crosses 0.
 
-use cardscope_model::endure::{EndureRound, Projection};
+use cardscope_model::endure::{EndureRound, WearProjection};
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// Rounds with growing losses that a line needs.
@@ -16,7 +16,7 @@ const T95: f64 = 2.0;
 ///
 /// # Errors
 /// The reason, for people.
-pub fn project(rounds: &[EndureRound], span: u64) -> Result<Projection, String> {
+pub fn project(rounds: &[EndureRound], span: u64) -> Result<WearProjection, String> {
     let all: Vec<(f64, f64)> = points(rounds, span);
     match all.len() {
         0 => return Err("no sector was lost so far, so the first loss cannot be predicted".to_owned()),
@@ -33,7 +33,7 @@ pub fn project(rounds: &[EndureRound], span: u64) -> Result<Projection, String> 
     let mean = without.iter().sum::<f64>() / n;
     let variance = (n - 1.0) / n * without.iter().map(|x| (x - mean).powi(2)).sum::<f64>();
     let spread = T95 * variance.sqrt();
-    Ok(Projection {
+    Ok(WearProjection {
         cycles: estimate.exp(),
         interval: [(estimate - spread).exp(), (estimate + spread).exp()],
         bytes_written: estimate.exp() * span as f64,

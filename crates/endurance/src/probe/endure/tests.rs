@@ -1,9 +1,9 @@
 //! Rounds on simulated cards that wear out, in virtual time, against what is known of them.
 
-use super::{Ended, RoundSettings, projection, round};
-use cardscope_engine::card::{Card, Stop};
+use super::{CardEnd, RoundSettings, projection, round};
+use cardscope_engine::card::{IoDriver, ProbeStop};
 use cardscope_engine::event::Silent;
-use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_engine::target::TargetError;
 use cardscope_model::endure::EndureRound;
 use cardscope_probing::io_size::{PASS_BLOCK as BLOCK, PASS_DEPTH as DEPTH};
@@ -20,9 +20,9 @@ fn settings(number: u32) -> RoundSettings {
 }
 
 /// Rounds until half is bad, the card has ended, or the limit.
-fn wear(name: &str, most: u32) -> (Vec<EndureRound>, Option<Ended>) {
+fn wear(name: &str, most: u32) -> (Vec<EndureRound>, Option<CardEnd>) {
     let mut target = SimTarget::named(name).unwrap();
-    let mut card = Card::new(&mut target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
+    let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), BLOCK, DEPTH).unwrap();
     let mut rounds = Vec::new();
     for number in 1..=most {
         let (result, ended) = round(&mut card, &settings(number), &mut Silent).unwrap();
@@ -66,9 +66,9 @@ fn blocks_that_fail_one_by_one_reach_half_of_the_card_after_its_endurance() {
 fn a_card_that_takes_no_more_writes_is_known_and_one_that_swallows_them_too() {
     let end = |end: &str| wear(&format!("{WORN}&wear.spare_blocks=2&wear.end={end}"), 120);
     let (rounds, ended) = end("read-only");
-    assert_eq!(ended, Some(Ended::RefusesWrites), "{:?}", rounds.last());
+    assert_eq!(ended, Some(CardEnd::RefusesWrites), "{:?}", rounds.last());
     let (rounds, ended) = end("swallows-writes");
-    assert_eq!(ended, Some(Ended::SwallowsWrites), "{:?}", rounds.last());
+    assert_eq!(ended, Some(CardEnd::SwallowsWrites), "{:?}", rounds.last());
     let last = rounds.last().unwrap();
     assert_eq!(last.bad.all(), last.bad.stale, "what stood there stays");
     // More than 2 of 64 blocks: a probit of -1.68, so exp(-0.34) of 30 cycles.
@@ -82,9 +82,9 @@ fn a_card_that_dies_or_vanishes_is_gone() {
     {
         let name = format!("sim:constant?announced_bytes=64MiB&flash.au_bytes=65536&{fault}");
         let mut target = SimTarget::named(&name).unwrap();
-        let mut card = Card::new(&mut target, &Interrupt::default(), BLOCK, DEPTH).unwrap();
+        let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), BLOCK, DEPTH).unwrap();
         let stop = (1..100).find_map(|number| round(&mut card, &settings(number), &mut Silent).err());
-        assert!(matches!(stop, Some(Stop::Target(TargetError::Gone { .. }))), "{fault}: {stop:?}");
+        assert!(matches!(stop, Some(ProbeStop::Target(TargetError::Gone { .. }))), "{fault}: {stop:?}");
     }
 }
 

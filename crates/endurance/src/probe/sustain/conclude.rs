@@ -1,15 +1,17 @@
 //! From what a run recorded to what it showed: events in order, levels, cache, heat, each with its numbers.
 
-use super::options::{LARGEST_CACHE, Options};
+use super::options::{LARGEST_CACHE, SustainOptions};
 use super::phases::{main_slices, round_s};
-use super::record::Record;
+use super::record::RunRecord;
 use crate::judge::series;
-use crate::judge::series::Experiment;
-use crate::judge::series::{Causes, Named, Slice, Step, causes};
-use cardscope_model::card_map::property::{Cost, Evidence, Property};
+use crate::judge::series::PauseExperiment;
+use crate::judge::series::{SeriesCauses, SeriesSlice, SlowdownCause, SpeedStep, causes};
+use cardscope_model::card_map::property::{Property, PropertyEvidence, SearchCost};
 use cardscope_model::statistics::median;
-use cardscope_model::sustain::{Event, EventKind, Level, Measured, Throttling, Work};
-use cardscope_model::units::Speed;
+use cardscope_model::sustain::{
+    EventKind, MeasuredRun, SpeedLevel, SustainEvent, ThrottleFacts, WorkloadKind,
+};
+use cardscope_model::units::SpeedMbS;
 
 /// Slices of a second.
 const SECOND: usize = 4;
@@ -19,21 +21,21 @@ const SECOND: usize = 4;
 const UNCONFIRMED: f64 = 0.6;
 
 /// Puts everything into the document.
-pub(super) fn conclude(record: Record, options: &Options, into: &mut Measured) {
+pub(super) fn conclude(record: RunRecord, options: &SustainOptions, into: &mut MeasuredRun) {
     let mut events = record.events.clone();
     let write = main_slices(&record.taken, true);
     let read = main_slices(&record.taken, false);
     let mut of_writes = causes(&write, record.known(options, true));
     let mut of_reads = causes(&read, record.known(options, false));
     if let Some(experiment) = &record.experiment {
-        let main = if options.work == Work::Read { &mut of_reads } else { &mut of_writes };
+        let main = if options.work == WorkloadKind::Read { &mut of_reads } else { &mut of_writes };
         settle_doubt(main, &experiment.named(), &mut events, &record);
     }
     for (found, slices, op) in [(&of_writes, &write, "write"), (&of_reads, &read, "read")] {
         into.levels.extend(levels(found, slices, op));
         events.extend(happened(found, slices));
     }
-    let main = if options.work == Work::Read { (&of_reads, &read) } else { (&of_writes, &write) };
+    let main = if options.work == WorkloadKind::Read { (&of_reads, &read) } else { (&of_writes, &write) };
     into.stalls = Some(&main.0.stalls).filter(|stalls| stalls.found).map(|stalls| stalls.figures.clone());
     into.throttling = throttling(&record, [(&of_writes, write.as_slice()), (&of_reads, read.as_slice())]);
     let bursts = of_writes.interference.as_ref().or(of_reads.interference.as_ref());
@@ -60,24 +62,30 @@ pub(super) fn conclude(record: Record, options: &Options, into: &mut Measured) {
 }
 
 /// Where the series left open whether it was heat or a cache, the pause has answered.
-fn settle_doubt(found: &mut Causes, named: &[Named], events: &mut Vec<Event>, record: &Record) {
+fn settle_doubt(
+    found: &mut SeriesCauses,
+    named: &[SlowdownCause],
+    events: &mut Vec<SustainEvent>,
+    record: &RunRecord,
+) {
     if !found.in_doubt() {
         return;
     }
     let at_s = record.events.iter().find(|e| e.kind == EventKind::Pause).map_or(0.0, |e| e.at_s);
     let says = match named {
         [] => "nothing: the pause did not make the card faster",
-        [Named::Throttling] => "heat: reads are faster after the pause",
-        [Named::CacheEnd] => "a cache: writes are faster after the pause, reads are not",
+        [SlowdownCause::Throttling] => "heat: reads are faster after the pause",
+        [SlowdownCause::CacheEnd] => "a cache: writes are faster after the pause, reads are not",
         _ => "heat and a cache: reads and writes are faster after the pause",
     };
-    events.push(Event::new(EventKind::Experiment, at_s, record.written, 0.9).because("it says", says));
+    events.push(SustainEvent::new(EventKind::Experiment, at_s, record.written, 0.9).because("it says", says));
     weigh(found, named);
 }
 
 /// How sure the causes are in the light of the pause.
-fn weigh(found: &mut Causes, named: &[Named]) {
-    let (heat, cache) = (named.contains(&Named::Throttling), named.contains(&Named::CacheEnd));
+fn weigh(found: &mut SeriesCauses, named: &[SlowdownCause]) {
+    let (heat, cache) =
+        (named.contains(&SlowdownCause::Throttling), named.contains(&SlowdownCause::CacheEnd));
     if heat && !cache {
         found.cache_ends.retain(|d| d.confidence >= 0.9);
     }
@@ -100,28 +108,35 @@ fn weigh(found: &mut Causes, named: &[Named]) {
 
 /// The pause, where it made writes faster than any second before it: a cache that was full when the run began shows no
 /// end. What is fast for less than a second after each rest is no cache to speak of.
-fn full_from_the_start<'a>(record: &'a Record, found: &Causes, slices: &[Slice]) -> Option<&'a Experiment> {
+fn full_from_the_start<'a>(
+    record: &'a RunRecord,
+    found: &SeriesCauses,
+    slices: &[SeriesSlice],
+) -> Option<&'a PauseExperiment> {
     let alone = found.named().is_empty() && found.recoveries.is_empty();
-    let speeds: Vec<f64> = slices.iter().map(Slice::speed).collect();
+    let speeds: Vec<f64> = slices.iter().map(SeriesSlice::speed).collect();
     let fastest = speeds.windows(SECOND).filter_map(median).fold(0.0, f64::max);
-    record.experiment.as_ref().filter(|e| alone && e.named() == [Named::CacheEnd] && e.writes_beat(fastest))
+    record
+        .experiment
+        .as_ref()
+        .filter(|e| alone && e.named() == [SlowdownCause::CacheEnd] && e.writes_beat(fastest))
 }
 
-fn full(experiment: &Experiment, into: &mut Measured) {
+fn full(experiment: &PauseExperiment, into: &mut MeasuredRun) {
     into.cache_bytes =
         Property::not_tested("it was full at the start; let the card rest for longer and measure again");
-    let evidence = Evidence::by("the speed of writes before and after a pause")
+    let evidence = PropertyEvidence::by("the speed of writes before and after a pause")
         .number("before", experiment.writes_before / 1e6, "MB/s")
         .number("after", experiment.writes_after.max(experiment.writes_later) / 1e6, "MB/s");
     into.after_cache_mb_s = Property::measured(experiment.writes_before / 1e6, 0.85, evidence);
 }
 
-fn levels(found: &Causes, slices: &[Slice], op: &str) -> Vec<Level> {
-    let one = |level: &series::Level| {
+fn levels(found: &SeriesCauses, slices: &[SeriesSlice], op: &str) -> Vec<SpeedLevel> {
+    let one = |level: &series::SpeedRange| {
         let part = &slices[level.from..level.to];
         let last = &part[part.len() - 1];
         let end = slices.get(level.to).map_or(last.at_bytes + last.bytes, |next| next.at_bytes);
-        Level {
+        SpeedLevel {
             op: op.to_owned(),
             mb_s: level.speed / 1e6,
             ci95: level.ci95.map(|v| v / 1e6),
@@ -139,10 +154,10 @@ fn levels(found: &Causes, slices: &[Slice], op: &str) -> Vec<Level> {
 const FULL: &str = "cache full";
 
 /// What holds at a level.
-fn state(found: &Causes, level: &series::Level) -> String {
+fn state(found: &SeriesCauses, level: &series::SpeedRange) -> String {
     let middle = (level.from + level.to) / 2;
     let hot = found.heat.iter().any(|h| (h.from..h.to).contains(&middle));
-    let last = |steps: &[Step]| steps.iter().rev().find(|d| d.slice <= middle).map(|d| d.slice);
+    let last = |steps: &[SpeedStep]| steps.iter().rev().find(|d| d.slice <= middle).map(|d| d.slice);
     let full = match (last(&found.cache_ends), last(&found.recoveries)) {
         (Some(end), Some(again)) => end > again,
         (end, _) => end.is_some(),
@@ -161,16 +176,16 @@ fn state(found: &Causes, level: &series::Level) -> String {
 }
 
 fn mb(speed: f64) -> String {
-    Speed(speed / 1e6).to_string()
+    SpeedMbS(speed / 1e6).to_string()
 }
 
-fn happened(found: &Causes, slices: &[Slice]) -> Vec<Event> {
-    let step = |kind: EventKind, d: &Step| {
-        Event::new(kind, d.at_s, d.at_bytes, d.confidence)
+fn happened(found: &SeriesCauses, slices: &[SeriesSlice]) -> Vec<SustainEvent> {
+    let step = |kind: EventKind, d: &SpeedStep| {
+        SustainEvent::new(kind, d.at_s, d.at_bytes, d.confidence)
             .because("before", mb(d.before))
             .because("after", mb(d.after))
     };
-    let mut all: Vec<Event> = Vec::new();
+    let mut all: Vec<SustainEvent> = Vec::new();
     all.extend(found.cache_ends.iter().map(|d| step(EventKind::CacheEnd, d)));
     all.extend(found.recoveries.iter().map(|d| step(EventKind::CacheRecovered, d)));
     all.extend(found.unexplained.iter().map(|d| step(EventKind::Slower, d)));
@@ -181,14 +196,15 @@ fn happened(found: &Causes, slices: &[Slice]) -> Vec<Event> {
 }
 
 /// One event where heat begins, one where it ends: steps that follow each other are one range.
-fn heat_events(found: &Causes, slices: &[Slice]) -> Vec<Event> {
+fn heat_events(found: &SeriesCauses, slices: &[SeriesSlice]) -> Vec<SustainEvent> {
     let mut all = Vec::new();
     for (i, step) in found.heat.iter().enumerate() {
         let follows = i > 0 && found.heat[i - 1].to + 8 >= step.from;
         if !follows {
             let began = &slices[step.from];
-            let mut event = Event::new(EventKind::Throttled, began.at_s, began.at_bytes, step.confidence)
-                .because("speed against the cool level", format!("{:.2}", step.figures.speed_ratio));
+            let mut event =
+                SustainEvent::new(EventKind::Throttled, began.at_s, began.at_bytes, step.confidence)
+                    .because("speed against the cool level", format!("{:.2}", step.figures.speed_ratio));
             if let Some(ratio) = step.figures.read_ratio {
                 event = event.because("time of reads against it", format!("{ratio:.2}"));
             }
@@ -203,41 +219,41 @@ fn heat_events(found: &Causes, slices: &[Slice]) -> Vec<Event> {
         let goes_on = found.heat.get(i + 1).is_some_and(|next| step.to + 8 >= next.from);
         if !goes_on && step.to + 8 < slices.len() {
             let ended = &slices[step.to];
-            all.push(Event::new(EventKind::CooledDown, ended.at_s, ended.at_bytes, step.confidence));
+            all.push(SustainEvent::new(EventKind::CooledDown, ended.at_s, ended.at_bytes, step.confidence));
         }
     }
     all
 }
 
-fn stall_events(found: &Causes) -> Vec<Event> {
+fn stall_events(found: &SeriesCauses) -> Vec<SustainEvent> {
     let stalls = &found.stalls;
     if !stalls.found {
         return Vec::new();
     }
     let longest = stalls.stalls.iter().max_by(|a, b| a.seconds.total_cmp(&b.seconds));
-    let event = |kind, s: &series::Stall| {
-        Event::new(kind, s.at_s, s.at_bytes, 0.97).because("length", format!("{:.2} s", s.seconds))
+    let event = |kind, s: &series::SeriesStall| {
+        SustainEvent::new(kind, s.at_s, s.at_bytes, 0.97).because("length", format!("{:.2} s", s.seconds))
     };
     let first = stalls.stalls.first().map(|s| event(EventKind::StallsBegin, s));
     first.into_iter().chain(longest.map(|s| event(EventKind::LongestStall, s))).collect()
 }
 
-fn burst_event(found: &Causes, slices: &[Slice]) -> Option<Event> {
+fn burst_event(found: &SeriesCauses, slices: &[SeriesSlice]) -> Option<SustainEvent> {
     let other = found.interference.as_ref()?;
     let first = &slices[other.slices.first()?.0];
     Some(
-        Event::new(EventKind::Disturbed, first.at_s, first.at_bytes, 0.97)
+        SustainEvent::new(EventKind::Disturbed, first.at_s, first.at_bytes, 0.97)
             .because("bursts", other.figures.bursts)
             .because("command without flash access", format!("{:.2} times as long", other.figures.ping_ratio))
             .because("speed in them", format!("{:.2} of that outside", other.figures.speed_ratio)),
     )
 }
 
-fn steady_event(slices: &[Slice], round_s: f64) -> Option<Event> {
+fn steady_event(slices: &[SeriesSlice], round_s: f64) -> Option<SustainEvent> {
     let window = series::steady(slices, round_s).filter(|w| w.reached)?;
     let first = slices.iter().find(|s| s.at_s >= window.from_s)?;
     Some(
-        Event::new(EventKind::SteadyState, window.from_s, first.at_bytes, 0.95)
+        SustainEvent::new(EventKind::SteadyState, window.from_s, first.at_bytes, 0.95)
             .because("mean of five rounds", mb(window.mb_s * 1e6))
             .because("spread", format!("{:.1} %", window.spread * 100.0))
             .because("trend", format!("{:+.1} %", window.slope * 100.0)),
@@ -245,14 +261,14 @@ fn steady_event(slices: &[Slice], round_s: f64) -> Option<Event> {
 }
 
 /// Heat as writes show it, or where there are none, or none show it, reads.
-fn throttling(record: &Record, of: [(&Causes, &[Slice]); 2]) -> Option<Throttling> {
+fn throttling(record: &RunRecord, of: [(&SeriesCauses, &[SeriesSlice]); 2]) -> Option<ThrottleFacts> {
     let (found, slices) = of.into_iter().find(|(found, _)| !found.heat.is_empty())?;
     let first = found.heat.first()?.figures;
     let load: f64 = slices.iter().map(|s| s.seconds).sum();
     let counted = |of: fn(&cardscope_sd::nvme::SmartLog) -> u32| {
         record.health.as_ref().map(|(before, after)| of(after).saturating_sub(of(before)))
     };
-    Some(Throttling {
+    Some(ThrottleFacts {
         after_s: first.at_s,
         at_celsius: first.celsius,
         share: found.heat.iter().map(|h| h.figures.seconds).sum::<f64>() / load.max(1e-9),
@@ -265,7 +281,7 @@ fn throttling(record: &Record, of: [(&Causes, &[Slice]); 2]) -> Option<Throttlin
     })
 }
 
-fn cache(found: &Causes, slices: &[Slice], options: &Options, into: &mut Measured) {
+fn cache(found: &SeriesCauses, slices: &[SeriesSlice], options: &SustainOptions, into: &mut MeasuredRun) {
     let Some(last) = slices.last() else {
         let why = "only writes fill a cache";
         into.cache_bytes = Property::not_tested(why);
@@ -274,8 +290,8 @@ fn cache(found: &Causes, slices: &[Slice], options: &Options, into: &mut Measure
     };
     let written = last.at_bytes + last.bytes;
     let seconds: f64 = slices.iter().map(|s| s.seconds).sum();
-    let cost = Cost { read_bytes: 0, written_bytes: written, seconds };
-    let evidence = Evidence::by(
+    let cost = SearchCost { read_bytes: 0, written_bytes: written, seconds };
+    let evidence = PropertyEvidence::by(
         "levels of the write speed; reads and the command without flash access exclude heat and other \
          load",
     )
@@ -306,7 +322,7 @@ fn cache(found: &Causes, slices: &[Slice], options: &Options, into: &mut Measure
     into.after_cache_mb_s = Property::measured(after / 1e6, end.confidence, evidence);
 }
 
-fn warmest(record: &Record) -> Option<f64> {
+fn warmest(record: &RunRecord) -> Option<f64> {
     let of_card = record.samples.iter().flat_map(|s| &s.temperatures).filter(|r| r.is_of_card());
     of_card.map(|r| r.celsius).reduce(f64::max)
 }
@@ -316,7 +332,7 @@ mod tests {
     use super::*;
     use cardscope_model::sustain::ThermalStep;
 
-    fn doubtful() -> Causes {
+    fn doubtful() -> SeriesCauses {
         let figures = ThermalStep {
             at_s: 10.0,
             seconds: 10.0,
@@ -325,14 +341,14 @@ mod tests {
             ..ThermalStep::default()
         };
         let level = series::HotLevel { from: 40, to: 80, figures, confidence: 0.92 };
-        let end = Step { slice: 20, at_s: 5.0, at_bytes: 1, before: 2.0, after: 1.0, confidence: 0.75 };
+        let end = SpeedStep { slice: 20, at_s: 5.0, at_bytes: 1, before: 2.0, after: 1.0, confidence: 0.75 };
         let figures = ThermalStep { counted: true, ..figures };
         let counted = series::HotLevel { figures, confidence: 0.99, ..level };
-        Causes { heat: vec![level, counted], cache_ends: vec![end], ..Causes::default() }
+        SeriesCauses { heat: vec![level, counted], cache_ends: vec![end], ..SeriesCauses::default() }
     }
 
     /// Confidence of the uncounted heat, the counted, and the end of a cache; what is gone is `None`.
-    fn after(named: &[Named]) -> [Option<f64>; 3] {
+    fn after(named: &[SlowdownCause]) -> [Option<f64>; 3] {
         let mut found = doubtful();
         weigh(&mut found, named);
         let heat = |counted| found.heat.iter().find(|h| h.figures.counted == counted).map(|h| h.confidence);
@@ -341,9 +357,12 @@ mod tests {
 
     #[test]
     fn a_pause_settles_what_was_in_doubt_and_one_without_effect_leaves_less_of_it() {
-        assert_eq!(after(&[Named::Throttling]), [Some(0.95), Some(0.99), None]);
-        assert_eq!(after(&[Named::CacheEnd]), [None, Some(0.99), Some(0.98)]);
-        assert_eq!(after(&[Named::Throttling, Named::CacheEnd]), [Some(0.95), Some(0.99), Some(0.98)]);
+        assert_eq!(after(&[SlowdownCause::Throttling]), [Some(0.95), Some(0.99), None]);
+        assert_eq!(after(&[SlowdownCause::CacheEnd]), [None, Some(0.99), Some(0.98)]);
+        assert_eq!(
+            after(&[SlowdownCause::Throttling, SlowdownCause::CacheEnd]),
+            [Some(0.95), Some(0.99), Some(0.98)]
+        );
         assert_eq!(after(&[]), [Some(0.6), Some(0.99), Some(0.6)]);
     }
 }

@@ -9,14 +9,14 @@ mod record;
 mod regions;
 mod run;
 
-use cardscope_engine::card::{Card, Stop};
+use cardscope_engine::card::{IoDriver, ProbeStop};
 use cardscope_engine::event::Listener;
-use cardscope_model::sustain::Measured;
-use cardscope_probing::context::Context;
+use cardscope_model::sustain::MeasuredRun;
+use cardscope_probing::context::ProbeContext;
 use cardscope_probing::write_scope::WriteScope;
-pub use options::{BLOCK, DEPTH, LEAST_REGION, Options, SMALL, SampleRecorder};
+pub use options::{BLOCK, DEPTH, LEAST_REGION, SMALL, SampleRecorder, SustainOptions};
 pub use phases::plan;
-use run::Run;
+use run::SustainRun;
 
 /// Writes or reads for as long as the options say, and finds out what slows the card down. `scope` says what may be
 /// overwritten, `events` hears how far it is, and `log` gets each sample as it is taken, so that a crash costs none. What
@@ -25,17 +25,17 @@ use run::Run;
 /// # Errors
 /// If the card is gone, the user stopped it, or samples cannot be kept. The limits of the run are no error.
 pub fn sustain<'s, 't>(
-    card: &'s mut Card<'t>,
+    card: &'s mut IoDriver<'t>,
     scope: WriteScope<'s>,
-    options: &'s Options,
+    options: &'s SustainOptions,
     events: &'s mut dyn Listener,
     log: &'s mut dyn SampleRecorder,
-    into: &mut Measured,
-) -> Result<(), Stop> {
-    let context = Context::new(card, scope, &options.limits, events);
-    let mut run = Run::new(context, options, log);
+    into: &mut MeasuredRun,
+) -> Result<(), ProbeStop> {
+    let context = ProbeContext::new(card, scope, &options.limits, events);
+    let mut run = SustainRun::new(context, options, log);
     let ended = match phases::all(&mut run) {
-        Err(Stop::Limit) => {
+        Err(ProbeStop::Limit) => {
             run.record.ended_by = "--max-write".to_owned();
             Ok(())
         }

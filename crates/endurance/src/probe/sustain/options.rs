@@ -1,7 +1,9 @@
 //! How a long run is made, and who hears of its samples.
 
-use cardscope_engine::card::Stop;
-use cardscope_model::sustain::{Limits, Pattern, Reading, Sample, Work};
+use cardscope_engine::card::ProbeStop;
+use cardscope_model::sustain::{
+    PlacedTemperature, SustainSample, TemperatureLimits, WorkloadKind, WorkloadPattern,
+};
 use cardscope_probing::context;
 use std::time::Duration;
 
@@ -23,13 +25,13 @@ pub(super) const LARGEST_CACHE: f64 = 0.4;
 
 /// How a long run is made.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct SustainOptions {
     /// What may be used.
-    pub limits: context::Limits,
+    pub limits: context::ProbeLimits,
     /// What the workload does.
-    pub work: Work,
+    pub work: WorkloadKind,
     /// Where it goes.
-    pub pattern: Pattern,
+    pub pattern: WorkloadPattern,
     /// How long all of it may take.
     pub duration: Duration,
     /// Bytes that the workload may move.
@@ -37,7 +39,7 @@ pub struct Options {
     /// Temperature at which the run ends, in °C.
     pub max_celsius: Option<f64>,
     /// What the card says of its limits.
-    pub card_limits: Limits,
+    pub card_limits: TemperatureLimits,
     /// Bytes of the whole card, if offsets are its own.
     pub card_bytes: Option<u64>,
     /// True for a file of our own: what is to be read must be written first.
@@ -50,10 +52,10 @@ pub trait SampleRecorder {
     ///
     /// # Errors
     /// If it cannot be kept: then nothing more is measured.
-    fn sample(&mut self, sample: &Sample) -> Result<(), Stop>;
+    fn sample(&mut self, sample: &SustainSample) -> Result<(), ProbeStop>;
 
     /// Temperatures of everything but the card.
-    fn outside(&mut self) -> Vec<Reading> {
+    fn outside(&mut self) -> Vec<PlacedTemperature> {
         Vec::new()
     }
 }

@@ -1,16 +1,16 @@
 //! What is done in which order: the workload until it is steady or its share of the time is over; then a pause with
 //! reads before and after, which tells heat from a full cache and what the pause gives back; the workload again; reads.
 
-use super::options::{BLOCK, LARGEST_CACHE, Options};
-use super::record::Taken;
-use super::run::Run;
-use crate::judge::series::Experiment;
-use crate::judge::series::{Causes, ROUNDS, Slice, causes, steady};
-use cardscope_engine::card::{Stop, extents};
-use cardscope_engine::target::Direction;
+use super::options::{BLOCK, LARGEST_CACHE, SustainOptions};
+use super::record::RecordedSlice;
+use super::run::SustainRun;
+use crate::judge::series::PauseExperiment;
+use crate::judge::series::{ROUNDS, SeriesCauses, SeriesSlice, causes, steady};
+use cardscope_engine::card::{ProbeStop, extents};
+use cardscope_engine::target::IoDirection;
 use cardscope_model::progress::{PlannedDuration, StagePlan};
 use cardscope_model::statistics::median;
-use cardscope_model::sustain::{EventKind, Phase, Work};
+use cardscope_model::sustain::{EventKind, RunPhase, WorkloadKind};
 
 /// Share of the time that the workload itself gets, where phases follow.
 const MAIN_SHARE: f64 = 0.75;
@@ -37,7 +37,7 @@ const LOOK_AGAIN: f64 = 1.1;
 const STEADY_K: f64 = 1.5;
 
 /// Everything in its order. What ends it early ends it anywhere.
-pub(super) fn all(run: &mut Run<'_, '_>) -> Result<(), Stop> {
+pub(super) fn all(run: &mut SustainRun<'_, '_>) -> Result<(), ProbeStop> {
     let options = run.options;
     prepare(run)?;
     run.calibrate()?;
@@ -51,8 +51,8 @@ pub(super) fn all(run: &mut Run<'_, '_>) -> Result<(), Stop> {
         run.record.left_out.push(left_out.to_owned());
         return Ok(());
     }
-    let found = so_far(run, options.work != Work::Read);
-    let something = options.work != Work::Read || !found.levels.is_empty() && found.levels.len() > 1;
+    let found = so_far(run, options.work != WorkloadKind::Read);
+    let something = options.work != WorkloadKind::Read || !found.levels.is_empty() && found.levels.len() > 1;
     if run.left() < LEAST_REST_S || !something {
         if something {
             run.record
@@ -64,11 +64,11 @@ pub(super) fn all(run: &mut Run<'_, '_>) -> Result<(), Stop> {
     after(run, &found)
 }
 
-fn words(options: &Options) -> &'static str {
+fn words(options: &SustainOptions) -> &'static str {
     match options.work {
-        Work::Read => "sustained reading",
-        Work::Write => "sustained writing",
-        Work::Mixed => "sustained writing and reading",
+        WorkloadKind::Read => "sustained reading",
+        WorkloadKind::Write => "sustained writing",
+        WorkloadKind::Mixed => "sustained writing and reading",
     }
 }
 
@@ -79,7 +79,7 @@ const WRITING_AGAIN: &str = "writing again";
 const READING: &str = "reading in order";
 
 /// What it will do, by the clock: whatever is not needed is passed over.
-pub fn plan(options: &Options) -> StagePlan {
+pub fn plan(options: &SustainOptions) -> StagePlan {
     let main = main_seconds(options);
     let rest = options.duration.as_secs_f64() - main;
     let mut stages = vec![(words(options), main)];
@@ -90,7 +90,7 @@ pub fn plan(options: &Options) -> StagePlan {
         let pause = PAUSE_S.min(rest * 0.4);
         let reading = READING_S.min(rest - pause);
         stages.push((PAUSING, pause));
-        if options.work != Work::Read {
+        if options.work != WorkloadKind::Read {
             stages.push((WRITING_AGAIN, rest - pause - reading));
         }
         stages.push((READING, reading));
@@ -99,19 +99,19 @@ pub fn plan(options: &Options) -> StagePlan {
 }
 
 /// Seconds of the workload itself; a run that is too short for what follows is all workload.
-fn main_seconds(options: &Options) -> f64 {
+fn main_seconds(options: &SustainOptions) -> f64 {
     let seconds = options.duration.as_secs_f64();
     let rest = ((1.0 - MAIN_SHARE) * seconds).min(PAUSE_S * 2.0 + READING_S);
     if rest >= LEAST_REST_S { seconds - rest } else { seconds }
 }
 
 /// In a file of our own there is nothing yet that could be read.
-fn prepare(run: &mut Run<'_, '_>) -> Result<(), Stop> {
+fn prepare(run: &mut SustainRun<'_, '_>) -> Result<(), ProbeStop> {
     if !run.options.prepare {
         return Ok(());
     }
     let (reads, work) = (run.regions.reads, run.regions.work);
-    let end = if run.options.work == Work::Write { work.start } else { work.start + work.len };
+    let end = if run.options.work == WorkloadKind::Write { work.start } else { work.start + work.len };
     run.context.events.stage(PREPARING, Some(end - reads.start), None);
     run.context.shape(BLOCK, super::DEPTH)?;
     let mut all = extents(reads.start, end, BLOCK);
@@ -119,7 +119,7 @@ fn prepare(run: &mut Run<'_, '_>) -> Result<(), Stop> {
     loop {
         let before = written;
         run.context
-            .stream_for(Direction::Write, 1.0, &mut all, |extent, _| written += u64::from(extent.len))?;
+            .stream_for(IoDirection::Write, 1.0, &mut all, |extent, _| written += u64::from(extent.len))?;
         if written == before {
             // Nothing was left to write, or nothing of it succeeded.
             if all.next().is_some() {
@@ -134,14 +134,14 @@ fn prepare(run: &mut Run<'_, '_>) -> Result<(), Stop> {
 }
 
 /// The workload itself, until it is steady, or what it may take is used up.
-fn workload(run: &mut Run<'_, '_>) -> Result<(), Stop> {
+fn workload(run: &mut SustainRun<'_, '_>) -> Result<(), ProbeStop> {
     let options = run.options;
     let until = main_seconds(options);
     let mut look_at = 4.0 * ROUNDS as f64;
-    let mut writes = options.work != Work::Read;
+    let mut writes = options.work != WorkloadKind::Read;
     while !run.over {
         run.slice(writes)?;
-        if options.work == Work::Mixed {
+        if options.work == WorkloadKind::Mixed {
             writes = !writes;
         }
         if run.now() >= until {
@@ -164,29 +164,29 @@ fn workload(run: &mut Run<'_, '_>) -> Result<(), Stop> {
 }
 
 /// Seconds of a round of the SNIA's window.
-pub(super) fn round_s(options: &Options) -> f64 {
+pub(super) fn round_s(options: &SustainOptions) -> f64 {
     (options.duration.as_secs_f64() / ROUND_SHARE).clamp(1.0, 60.0)
 }
 
 /// The slices of the workload so far.
-pub(super) fn main_slices(taken: &[Taken], writes: bool) -> Vec<Slice> {
-    let of_main = taken.iter().filter(|t| t.phase == Phase::Main && t.writes == writes);
+pub(super) fn main_slices(taken: &[RecordedSlice], writes: bool) -> Vec<SeriesSlice> {
+    let of_main = taken.iter().filter(|t| t.phase == RunPhase::Main && t.writes == writes);
     of_main.map(|t| t.slice.clone()).collect()
 }
 
 /// What the workload showed so far.
-fn so_far(run: &Run<'_, '_>, writes: bool) -> Causes {
+fn so_far(run: &SustainRun<'_, '_>, writes: bool) -> SeriesCauses {
     let slices = main_slices(&run.record.taken, writes);
     causes(&slices, run.record.known(run.options, writes))
 }
 
 /// Steady, and nothing more to be expected: a cache has ended or none could be so large, and heat rises no more.
-fn settled(run: &Run<'_, '_>) -> bool {
-    let writes = run.options.work != Work::Read;
+fn settled(run: &SustainRun<'_, '_>) -> bool {
+    let writes = run.options.work != WorkloadKind::Read;
     let slices = main_slices(&run.record.taken, writes);
     let Some(window) = steady(&slices, round_s(run.options)).filter(|w| w.reached) else { return false };
     let since = slices.iter().position(|s| s.at_s >= window.from_s).unwrap_or(0);
-    let celsius = |s: Option<&Slice>| s.and_then(|s| s.celsius);
+    let celsius = |s: Option<&SeriesSlice>| s.and_then(|s| s.celsius);
     let warming = match (celsius(slices.get(since)), celsius(slices.last())) {
         (Some(then), Some(now)) => now - then > STEADY_K,
         // Without a thermometer only time tells.
@@ -205,28 +205,28 @@ fn settled(run: &Run<'_, '_>) -> bool {
 }
 
 /// The pause and what follows it.
-fn after(run: &mut Run<'_, '_>, found: &Causes) -> Result<(), Stop> {
+fn after(run: &mut SustainRun<'_, '_>, found: &SeriesCauses) -> Result<(), ProbeStop> {
     let left = run.left();
     let pause_s = PAUSE_S.min(left * 0.4);
-    run.phase = Phase::Experiment;
+    run.phase = RunPhase::Experiment;
     let reads_before = short(run, false)?;
-    run.phase = Phase::Pause;
+    run.phase = RunPhase::Pause;
     run.context.events.stage(PAUSING, None, Some(pause_s));
     run.event(EventKind::Pause, 1.0, &[("length", format!("{pause_s:.1} s"))]);
     run.record.pause_s = pause_s;
     run.pause(pause_s)?;
-    run.phase = Phase::Experiment;
+    run.phase = RunPhase::Experiment;
     let reads_after = short(run, false)?;
     let reads = reads_before.zip(reads_after);
     if run.over {
         run.record.left_out.push("effect of the pause: the run ended first".to_owned());
     }
-    if run.options.work == Work::Read || run.over {
+    if run.options.work == WorkloadKind::Read || run.over {
         // Where nothing was written, nothing is gained by it.
-        run.record.experiment = reads.map(|(reads_before, reads_after)| Experiment {
+        run.record.experiment = reads.map(|(reads_before, reads_after)| PauseExperiment {
             reads_before,
             reads_after,
-            ..Experiment::default()
+            ..PauseExperiment::default()
         });
         return reading(run);
     }
@@ -235,13 +235,13 @@ fn after(run: &mut Run<'_, '_>, found: &Causes) -> Result<(), Stop> {
     reading(run)?;
     let mut writes_later = writes_after;
     if found.in_doubt() && !run.over && run.left() > 2.0 {
-        run.phase = Phase::Experiment;
+        run.phase = RunPhase::Experiment;
         writes_later = short(run, true)?.or(writes_after);
     }
     // What was measured on one side only says nothing.
     run.record.experiment = match (reads, writes_before, writes_after, writes_later) {
         (Some((reads_before, reads_after)), Some(writes_before), Some(writes_after), Some(writes_later)) => {
-            Some(Experiment { reads_before, reads_after, writes_before, writes_after, writes_later })
+            Some(PauseExperiment { reads_before, reads_after, writes_before, writes_after, writes_later })
         }
         _ => None,
     };
@@ -249,14 +249,14 @@ fn after(run: &mut Run<'_, '_>, found: &Causes) -> Result<(), Stop> {
 }
 
 /// Median speed of the workload's last two seconds of writing.
-fn last_speed(run: &Run<'_, '_>) -> Option<f64> {
+fn last_speed(run: &SustainRun<'_, '_>) -> Option<f64> {
     let slices = main_slices(&run.record.taken, true);
-    let speeds: Vec<f64> = slices.iter().rev().take(SHORT).map(Slice::speed).collect();
+    let speeds: Vec<f64> = slices.iter().rev().take(SHORT).map(SeriesSlice::speed).collect();
     median(&speeds)
 }
 
 /// Two seconds of slices; their median speed, or `None` where less than half of them could be measured.
-fn short(run: &mut Run<'_, '_>, writes: bool) -> Result<Option<f64>, Stop> {
+fn short(run: &mut SustainRun<'_, '_>, writes: bool) -> Result<Option<f64>, ProbeStop> {
     let first = run.record.taken.len();
     for _ in 0..SHORT {
         if run.over {
@@ -269,15 +269,16 @@ fn short(run: &mut Run<'_, '_>, writes: bool) -> Result<Option<f64>, Stop> {
 }
 
 /// Writes again, until what the pause gave back is used up; the median speed of the first two seconds.
-fn again(run: &mut Run<'_, '_>, found: &Causes) -> Result<Option<f64>, Stop> {
-    run.phase = Phase::Again;
+fn again(run: &mut SustainRun<'_, '_>, found: &SeriesCauses) -> Result<Option<f64>, ProbeStop> {
+    run.phase = RunPhase::Again;
     run.context.events.stage(WRITING_AGAIN, None, None);
     let first = short(run, true)?;
     let Some(end) = found.cache_ends.last() else { return Ok(first) };
     let middle = (end.before * end.after).sqrt();
     let until = run.left() * 0.4;
     let until = run.now() + until.max(0.0);
-    let slow = |run: &Run<'_, '_>| run.record.taken.iter().rev().take(4).all(|t| t.slice.speed() < middle);
+    let slow =
+        |run: &SustainRun<'_, '_>| run.record.taken.iter().rev().take(4).all(|t| t.slice.speed() < middle);
     while !run.over && !slow(run) && run.now() < until && !run.used_up(false) {
         run.slice(true)?;
     }
@@ -285,8 +286,8 @@ fn again(run: &mut Run<'_, '_>, found: &Causes) -> Result<Option<f64>, Stop> {
 }
 
 /// Reads in order, to see what reads alone do.
-fn reading(run: &mut Run<'_, '_>) -> Result<(), Stop> {
-    run.phase = Phase::Reading;
+fn reading(run: &mut SustainRun<'_, '_>) -> Result<(), ProbeStop> {
+    run.phase = RunPhase::Reading;
     let seconds = READING_S.min(run.left() - 2.5);
     if seconds <= 1.0 {
         return Ok(());

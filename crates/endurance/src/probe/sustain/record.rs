@@ -2,13 +2,14 @@
 //! from them without any levels: what a pause gave back, waits without an answer, read latency, and whether the card's
 //! counters agree.
 
-use super::options::Options;
-use crate::judge::series::{Causes, Experiment, Known, Slice};
+use super::options::SustainOptions;
+use crate::judge::series::{PauseExperiment, SeriesCauses, SeriesFacts, SeriesSlice};
 use cardscope_model::statistics::{median, quantile};
 use cardscope_model::sustain::{
-    Event, EventKind, Measured, Pattern, Phase, ReadLatency, Recovery, Sample, Samples,
+    EventKind, MeasuredRun, PauseRecovery, ReadLatency, RunPhase, SampleSeries, SustainEvent, SustainSample,
+    WorkloadPattern,
 };
-use cardscope_model::units::{self, Size, mb_per_s};
+use cardscope_model::units::{self, DecimalSize, mb_per_s};
 use cardscope_sd::nvme::SmartLog;
 
 /// Slices below the middle of fast and slow, after which what a pause gave back is used up: a second.
@@ -19,22 +20,22 @@ const NO_ANSWER_S: f64 = 30.0;
 
 /// A slice, and what the run was at.
 #[derive(Debug, Clone)]
-pub(super) struct Taken {
-    pub(super) slice: Slice,
-    pub(super) phase: Phase,
+pub(super) struct RecordedSlice {
+    pub(super) slice: SeriesSlice,
+    pub(super) phase: RunPhase,
     pub(super) writes: bool,
 }
 
 /// All that a run leaves.
 #[derive(Debug, Default)]
-pub(super) struct Record {
-    pub(super) taken: Vec<Taken>,
+pub(super) struct RunRecord {
+    pub(super) taken: Vec<RecordedSlice>,
     /// I/Os in flight at a time.
     pub(super) queue_depth: u32,
     /// Slices that are in a sample already.
     sampled: usize,
-    pub(super) samples: Samples,
-    pub(super) events: Vec<Event>,
+    pub(super) samples: SampleSeries,
+    pub(super) events: Vec<SustainEvent>,
     /// Small reads with nothing else under way, in seconds; those under writes.
     pub(super) alone: Vec<f64>,
     pub(super) among: Vec<f64>,
@@ -45,25 +46,25 @@ pub(super) struct Record {
     pub(super) left_out: Vec<String>,
     pub(super) pause_s: f64,
     /// Longest time in which the card answered nothing that it was asked.
-    pub(super) longest_wait: Option<Wait>,
-    pub(super) experiment: Option<Experiment>,
+    pub(super) longest_wait: Option<AnswerWait>,
+    pub(super) experiment: Option<PauseExperiment>,
     pub(super) written: u64,
     pub(super) read: u64,
 }
 
-impl Record {
+impl RunRecord {
     /// Nothing so far, of so many I/Os in flight.
-    pub(super) fn with(queue_depth: u32) -> Record {
-        Record { queue_depth, ..Record::default() }
+    pub(super) fn with(queue_depth: u32) -> RunRecord {
+        RunRecord { queue_depth, ..RunRecord::default() }
     }
 
     /// What is known of the workload's writes or reads beside their slices.
-    pub(super) fn known(&self, options: &Options, writes: bool) -> Known {
+    pub(super) fn known(&self, options: &SustainOptions, writes: bool) -> SeriesFacts {
         let at_once = match options.pattern {
-            Pattern::Sequential => self.queue_depth,
-            Pattern::Random => 1,
+            WorkloadPattern::Sequential => self.queue_depth,
+            WorkloadPattern::Random => 1,
         };
-        Known { writes, tmt1_c: options.card_limits.tmt1_celsius, at_once }
+        SeriesFacts { writes, tmt1_c: options.card_limits.tmt1_celsius, at_once }
     }
 
     /// Whether no time of the workload has passed since the last sample.
@@ -72,9 +73,9 @@ impl Record {
     }
 
     /// The sample of a second, of which `now` has what is known without the slices since the last one.
-    pub(super) fn sample(&mut self, now: Sample) -> Sample {
+    pub(super) fn sample(&mut self, now: SustainSample) -> SustainSample {
         let new = &self.taken[self.sampled..];
-        let us = |of: fn(&Slice) -> Option<f64>| {
+        let us = |of: fn(&SeriesSlice) -> Option<f64>| {
             median(&new.iter().filter_map(|taken| of(&taken.slice)).map(|s| s * 1e6).collect::<Vec<_>>())
         };
         let speed = |writes: bool| {
@@ -83,7 +84,7 @@ impl Record {
             (seconds > 0.0).then(|| mb_per_s(slices().map(|slice| slice.bytes).sum(), seconds))
         };
         let gaps = new.iter().flat_map(|taken| &taken.slice.gaps);
-        let sample = Sample {
+        let sample = SustainSample {
             write_mb_s: speed(true),
             read_mb_s: speed(false),
             read_us: us(|slice| slice.probe_s),
@@ -97,14 +98,14 @@ impl Record {
     }
 
     /// Slices of the workload after the pause.
-    fn again(&self) -> impl Iterator<Item = &Slice> {
-        self.taken.iter().filter(|t| t.phase == Phase::Again).map(|t| &t.slice)
+    fn again(&self) -> impl Iterator<Item = &SeriesSlice> {
+        self.taken.iter().filter(|t| t.phase == RunPhase::Again).map(|t| &t.slice)
     }
 
     /// What the pause gave back: bytes that were fast again.
-    pub(super) fn recovery(&self, found: &Causes) -> Option<Recovery> {
+    pub(super) fn recovery(&self, found: &SeriesCauses) -> Option<PauseRecovery> {
         let end = found.cache_ends.last()?;
-        let again: Vec<&Slice> = self.again().collect();
+        let again: Vec<&SeriesSlice> = self.again().collect();
         let (first, last) = (again.first()?, again.last()?);
         let middle = (end.before * end.after).sqrt();
         let used_up = again.windows(USED_UP).find(|w| w.iter().all(|s| s.speed() < middle)).map(|w| w[0]);
@@ -113,7 +114,7 @@ impl Record {
         // The first slice after a pause may hold the time in which the card wakes up.
         let speeds: Vec<f64> = again.iter().take(4).map(|s| s.speed()).collect();
         let speed = quantile(&speeds, 0.5)?;
-        Some(Recovery {
+        Some(PauseRecovery {
             pause_s: self.pause_s,
             bytes,
             at_least: used_up.is_none(),
@@ -123,21 +124,21 @@ impl Record {
     }
 
     /// When what the pause gave back was used up again.
-    pub(super) fn used_up(&self, recovery: &Recovery) -> Option<Event> {
+    pub(super) fn used_up(&self, recovery: &PauseRecovery) -> Option<SustainEvent> {
         if recovery.at_least || recovery.bytes == 0 {
             return None;
         }
         let at_bytes = self.again().next()?.at_bytes + recovery.bytes;
         let at = self.again().find(|s| s.at_bytes >= at_bytes)?;
-        let event = Event::new(EventKind::RecoveredUsedUp, at.at_s, at.at_bytes, 0.95);
-        Some(event.because("freed", Size(recovery.bytes)))
+        let event = SustainEvent::new(EventKind::RecoveredUsedUp, at.at_s, at.at_bytes, 0.95);
+        Some(event.because("freed", DecimalSize(recovery.bytes)))
     }
 
     /// The longest wait, where a host would have given up.
-    pub(super) fn no_answer(&self) -> Option<Event> {
+    pub(super) fn no_answer(&self) -> Option<SustainEvent> {
         let wait = self.longest_wait.filter(|wait| wait.seconds >= NO_ANSWER_S)?;
-        let event = Event::new(EventKind::NoAnswer, wait.at_s, wait.at_bytes, 1.0);
-        Some(event.because("length", units::Wait(wait.seconds)))
+        let event = SustainEvent::new(EventKind::NoAnswer, wait.at_s, wait.at_bytes, 1.0);
+        Some(event.because("length", units::WaitTime(wait.seconds)))
     }
 
     pub(super) fn read_latency(&self) -> ReadLatency {
@@ -152,7 +153,7 @@ impl Record {
     }
 
     /// The card's counters and the timing may disagree; then both are said.
-    pub(super) fn findings_of_health(&self, into: &mut Measured) {
+    pub(super) fn findings_of_health(&self, into: &mut MeasuredRun) {
         let Some((before, after)) = &self.health else { return };
         let transitions = |h: &cardscope_sd::nvme::SmartLog| {
             h.thermal_management_t1_transitions.saturating_add(h.thermal_management_t2_transitions)
@@ -167,7 +168,7 @@ impl Record {
 
 /// A time without an answer, and when it was over.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wait {
+pub(super) struct AnswerWait {
     pub(super) at_s: f64,
     pub(super) at_bytes: u64,
     pub(super) seconds: f64,
@@ -175,7 +176,7 @@ pub(super) struct Wait {
 
 /// Slices in a row in which nothing of a kind succeeded, and how long they took.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Empty {
+pub(super) struct EmptySlices {
     pub(super) slices: u32,
     pub(super) seconds: f64,
 }
@@ -193,8 +194,8 @@ mod tests {
             thermal_management_t2_transitions: 7,
             ..new.clone()
         };
-        let record = Record { health: Some((new, at_end)), ..Record::default() };
-        let mut into = Measured::default();
+        let record = RunRecord { health: Some((new, at_end)), ..RunRecord::default() };
+        let mut into = MeasuredRun::default();
         record.findings_of_health(&mut into);
         assert!(into.left_out[0].contains(&u32::MAX.to_string()), "{:?}", into.left_out);
     }

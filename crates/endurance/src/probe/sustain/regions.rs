@@ -1,11 +1,11 @@
 //! Where the workload goes, and what the small reads read: places that the workload never writes, so that what changes
 //! about them is not what they hold.
 
-use super::options::{BLOCK, LEAST_REGION, Options, SMALL};
-use cardscope_engine::card::Extent;
-use cardscope_engine::target::Region;
-use cardscope_model::random::Random;
-use cardscope_model::sustain::Pattern;
+use super::options::{BLOCK, LEAST_REGION, SMALL, SustainOptions};
+use cardscope_engine::card::CardExtent;
+use cardscope_engine::target::TargetRegion;
+use cardscope_model::random::SeededRandom;
+use cardscope_model::sustain::WorkloadPattern;
 
 /// Bytes at the start of the region that are only read, at most.
 const READ_ONLY: u64 = 64 << 20;
@@ -15,60 +15,60 @@ const SMALL_READS: usize = 8;
 
 /// The parts of a region.
 #[derive(Debug)]
-pub(super) struct Regions {
+pub(super) struct RegionParts {
     /// What is only read.
-    pub(super) reads: Region,
+    pub(super) reads: TargetRegion,
     /// What the workload uses.
-    pub(super) work: Region,
+    pub(super) work: TargetRegion,
     /// The small reads of each slice.
-    pub(super) small: [Extent; SMALL_READS],
-    pattern: Pattern,
+    pub(super) small: [CardExtent; SMALL_READS],
+    pattern: WorkloadPattern,
     /// Where the next extent of a sequential workload lies: of writes, of reads.
     next: [u64; 2],
-    random: Random,
+    random: SeededRandom,
 }
 
-impl Regions {
+impl RegionParts {
     /// Shares out a region of at least [`LEAST_REGION`] bytes.
-    pub(super) fn new(options: &Options) -> Self {
+    pub(super) fn new(options: &SustainOptions) -> Self {
         let region = options.limits.region;
         debug_assert!(region.len >= LEAST_REGION, "the caller refuses less");
         let block = u64::from(BLOCK);
         let start = region.start.next_multiple_of(block);
         let end = region.end() / block * block;
         let read_only = READ_ONLY.min((end - start) / 8 / block * block).max(block);
-        let reads = Region { start, len: read_only };
-        let work = Region { start: start + read_only, len: end - start - read_only };
-        let mut random = Random::new(options.limits.seed);
+        let reads = TargetRegion { start, len: read_only };
+        let work = TargetRegion { start: start + read_only, len: end - start - read_only };
+        let mut random = SeededRandom::new(options.limits.seed);
         let units = read_only / u64::from(SMALL);
         let small = std::array::from_fn(|_| {
             let unit = random.below(units);
-            Extent { offset: start + unit * u64::from(SMALL), len: SMALL }
+            CardExtent { offset: start + unit * u64::from(SMALL), len: SMALL }
         });
-        Regions { reads, work, small, pattern: options.pattern, next: [0, 0], random }
+        RegionParts { reads, work, small, pattern: options.pattern, next: [0, 0], random }
     }
 
     /// The next extent of the workload; it begins again at the start when the region ends.
-    pub(super) fn next(&mut self, writes: bool) -> Extent {
-        if self.pattern == Pattern::Sequential {
+    pub(super) fn next(&mut self, writes: bool) -> CardExtent {
+        if self.pattern == WorkloadPattern::Sequential {
             return self.next_in_order(writes);
         }
         let unit = self.random.below(self.work.len / u64::from(SMALL));
-        Extent { offset: self.work.start + unit * u64::from(SMALL), len: SMALL }
+        CardExtent { offset: self.work.start + unit * u64::from(SMALL), len: SMALL }
     }
 
     /// The next extent of a sequential workload, whatever the pattern.
-    pub(super) fn next_in_order(&mut self, writes: bool) -> Extent {
+    pub(super) fn next_in_order(&mut self, writes: bool) -> CardExtent {
         let next = &mut self.next[usize::from(!writes)];
         let offset = self.work.start + *next;
         *next = (*next + u64::from(BLOCK)) % self.work.len;
-        Extent { offset, len: BLOCK }
+        CardExtent { offset, len: BLOCK }
     }
 
     /// A long read of `bytes` bytes, always of the same places.
-    pub(super) fn long_read(&self, bytes: u64) -> impl Iterator<Item = Extent> + use<> {
+    pub(super) fn long_read(&self, bytes: u64) -> impl Iterator<Item = CardExtent> + use<> {
         let len = bytes.min(u64::from(BLOCK)) as u32;
         let (start, count) = (self.reads.start, bytes.min(self.reads.len) / u64::from(len));
-        (0..count).map(move |i| Extent { offset: start + i * u64::from(len), len })
+        (0..count).map(move |i| CardExtent { offset: start + i * u64::from(len), len })
     }
 }

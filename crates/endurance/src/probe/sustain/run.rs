@@ -2,15 +2,17 @@
 //! reads, a command that needs no flash, temperature; once a second a long read, the card's counters, and a read with
 //! writes under way).
 
-use super::options::{BLOCK, DEPTH, Options, SMALL, SampleRecorder};
-use super::record::{Empty, Record, Taken, Wait};
-use super::regions::Regions;
-use crate::judge::series::{Gap, Slice};
-use cardscope_engine::card::Stop;
-use cardscope_engine::target::Direction;
+use super::options::{BLOCK, DEPTH, SMALL, SampleRecorder, SustainOptions};
+use super::record::{AnswerWait, EmptySlices, RecordedSlice, RunRecord};
+use super::regions::RegionParts;
+use crate::judge::series::{CompletionGap, SeriesSlice};
+use cardscope_engine::card::ProbeStop;
+use cardscope_engine::target::IoDirection;
 use cardscope_model::statistics::median;
-use cardscope_model::sustain::{Event, EventKind, Pattern, Phase, Reading, Sample, Work};
-use cardscope_probing::context::Context;
+use cardscope_model::sustain::{
+    EventKind, PlacedTemperature, RunPhase, SustainEvent, SustainSample, WorkloadKind, WorkloadPattern,
+};
+use cardscope_probing::context::ProbeContext;
 use std::time::Duration;
 
 /// Seconds of the workload in a slice (docs/reference/flash.md#causes-of-a-slow-spell).
@@ -51,42 +53,42 @@ const MOST_LATENCIES: usize = 200_000;
 const CARD: &str = "card";
 
 /// A run under way.
-pub(super) struct Run<'s, 't> {
-    pub(super) context: Context<'s, 't>,
-    pub(super) options: &'s Options,
+pub(super) struct SustainRun<'s, 't> {
+    pub(super) context: ProbeContext<'s, 't>,
+    pub(super) options: &'s SustainOptions,
     log: &'s mut dyn SampleRecorder,
-    pub(super) regions: Regions,
-    pub(super) record: Record,
-    pub(super) phase: Phase,
+    pub(super) regions: RegionParts,
+    pub(super) record: RunRecord,
+    pub(super) phase: RunPhase,
     began_s: f64,
     sampled_s: f64,
     long_bytes: u64,
     /// Of reads, of writes.
-    empty: [Empty; 2],
+    empty: [EmptySlices; 2],
     /// Written before the workload began, which is none of it.
     pub(super) prepared: u64,
     /// True once something ended the run before its time: heat, or a card that fails everything.
     pub(super) over: bool,
 }
 
-impl<'s, 't> Run<'s, 't> {
+impl<'s, 't> SustainRun<'s, 't> {
     pub(super) fn new(
-        mut context: Context<'s, 't>,
-        options: &'s Options,
+        mut context: ProbeContext<'s, 't>,
+        options: &'s SustainOptions,
         log: &'s mut dyn SampleRecorder,
     ) -> Self {
         let began_s = context.seconds();
-        Run {
-            regions: Regions::new(options),
+        SustainRun {
+            regions: RegionParts::new(options),
             context,
             options,
             log,
-            record: Record::with(DEPTH),
-            phase: Phase::Main,
+            record: RunRecord::with(DEPTH),
+            phase: RunPhase::Main,
             began_s,
             sampled_s: 0.0,
             long_bytes: LONG_READ.0,
-            empty: [Empty::default(); 2],
+            empty: [EmptySlices::default(); 2],
             prepared: 0,
             over: false,
         }
@@ -104,16 +106,16 @@ impl<'s, 't> Run<'s, 't> {
 
     /// Bytes of the workload: written, or of a run of reads read.
     pub(super) fn moved(&self) -> u64 {
-        if self.options.work == Work::Read { self.record.read } else { self.record.written }
+        if self.options.work == WorkloadKind::Read { self.record.read } else { self.record.written }
     }
 
     /// Bytes that the workload may still move.
     fn room(&self) -> u64 {
         let written = self.record.written - self.prepared;
         let used = match self.options.work {
-            Work::Read => self.record.read,
-            Work::Write => written,
-            Work::Mixed => written + self.record.read,
+            WorkloadKind::Read => self.record.read,
+            WorkloadKind::Write => written,
+            WorkloadKind::Mixed => written + self.record.read,
         };
         self.options.bytes.map_or(u64::MAX, |most| most.saturating_sub(used))
     }
@@ -121,7 +123,7 @@ impl<'s, 't> Run<'s, 't> {
     /// Whether `--bytes` leaves no room for another I/O of the workload, or of reads in order beside it.
     pub(super) fn used_up(&self, in_order: bool) -> bool {
         let one = match self.options.pattern {
-            Pattern::Random if !in_order => SMALL,
+            WorkloadPattern::Random if !in_order => SMALL,
             _ => BLOCK,
         };
         self.limited(in_order) && self.room() < u64::from(one)
@@ -129,11 +131,11 @@ impl<'s, 't> Run<'s, 't> {
 
     /// Reads after a workload of writes are none of it.
     fn limited(&self, in_order: bool) -> bool {
-        !in_order || self.options.work != Work::Write
+        !in_order || self.options.work != WorkloadKind::Write
     }
 
     /// Finds out how large a long read may be, and how many blocks fit into a slice.
-    pub(super) fn calibrate(&mut self) -> Result<(), Stop> {
+    pub(super) fn calibrate(&mut self) -> Result<(), ProbeStop> {
         self.context.shape(BLOCK, DEPTH)?;
         if let Some(first) = self.context.health() {
             self.record.health = Some((first.clone(), first));
@@ -157,52 +159,52 @@ impl<'s, 't> Run<'s, 't> {
     }
 
     /// One slice of the workload's own pattern.
-    pub(super) fn slice(&mut self, writes: bool) -> Result<(), Stop> {
+    pub(super) fn slice(&mut self, writes: bool) -> Result<(), ProbeStop> {
         self.slice_of(writes, false)
     }
 
     /// One slice of reads in order, whatever the workload's pattern.
-    pub(super) fn reading_slice(&mut self) -> Result<(), Stop> {
+    pub(super) fn reading_slice(&mut self) -> Result<(), ProbeStop> {
         self.slice_of(false, true)
     }
 
-    fn slice_of(&mut self, writes: bool, in_order: bool) -> Result<(), Stop> {
+    fn slice_of(&mut self, writes: bool, in_order: bool) -> Result<(), ProbeStop> {
         if self.used_up(in_order) {
             return Ok(());
         }
         let at_s = self.now();
         let at_bytes = if writes { self.record.written } else { self.record.read };
-        let mut slice = Slice { at_s, at_bytes, ..Slice::default() };
+        let mut slice = SeriesSlice { at_s, at_bytes, ..SeriesSlice::default() };
         let ended = self.work(writes, in_order, &mut slice);
         self.count(writes, slice.bytes);
         ended?;
         if slice.ios == 0 {
             return self.nothing(writes, at_s);
         }
-        self.empty[usize::from(writes)] = Empty::default();
+        self.empty[usize::from(writes)] = EmptySlices::default();
         self.waited(slice.gaps.iter().map(|g| g.seconds).fold(0.0, f64::max));
         self.beside(&mut slice)?;
         if self.record.taken.len().is_multiple_of(SELDOM) {
             self.seldom(writes, &mut slice)?;
         }
         slice.throttles = self.transitions().map(|(t1, t2)| t1.saturating_add(t2));
-        self.record.taken.push(Taken { slice, phase: self.phase, writes });
+        self.record.taken.push(RecordedSlice { slice, phase: self.phase, writes });
         self.sample_if_due()
     }
 
-    fn sample_if_due(&mut self) -> Result<(), Stop> {
+    fn sample_if_due(&mut self) -> Result<(), ProbeStop> {
         if self.now() - self.sampled_s >= 1.0 { self.sample() } else { Ok(()) }
     }
 
     /// A slice in which nothing succeeded: it is no speed, and after enough of them the run is over.
-    fn nothing(&mut self, writes: bool, began_s: f64) -> Result<(), Stop> {
+    fn nothing(&mut self, writes: bool, began_s: f64) -> Result<(), ProbeStop> {
         let took = self.now() - began_s;
         self.waited(took);
         // A card that refuses at once is not asked as often as the host can.
         self.context.idle(Duration::from_secs_f64((SLICE_S - took).max(0.0)));
         let empty = &mut self.empty[usize::from(writes)];
-        *empty = Empty { slices: empty.slices + 1, seconds: empty.seconds + took.max(SLICE_S) };
-        let Empty { slices, seconds } = *empty;
+        *empty = EmptySlices { slices: empty.slices + 1, seconds: empty.seconds + took.max(SLICE_S) };
+        let EmptySlices { slices, seconds } = *empty;
         if slices >= MOST_EMPTY || slices >= 2 && seconds >= EMPTY_S {
             self.refuses(writes, seconds);
         }
@@ -223,7 +225,7 @@ impl<'s, 't> Run<'s, 't> {
     fn waited(&mut self, seconds: f64) {
         if self.record.longest_wait.is_none_or(|longest| longest.seconds < seconds) {
             let (at_s, at_bytes) = (self.now(), self.moved());
-            self.record.longest_wait = Some(Wait { at_s, at_bytes, seconds });
+            self.record.longest_wait = Some(AnswerWait { at_s, at_bytes, seconds });
         }
     }
 
@@ -235,8 +237,8 @@ impl<'s, 't> Run<'s, 't> {
     }
 
     /// A quarter of a second of the workload itself.
-    fn work(&mut self, writes: bool, in_order: bool, slice: &mut Slice) -> Result<(), Stop> {
-        let direction = if writes { Direction::Write } else { Direction::Read };
+    fn work(&mut self, writes: bool, in_order: bool, slice: &mut SeriesSlice) -> Result<(), ProbeStop> {
+        let direction = if writes { IoDirection::Write } else { IoDirection::Read };
         let mut room = if self.limited(in_order) { self.room() } else { u64::MAX };
         let regions = &mut self.regions;
         let mut next = std::iter::from_fn(|| {
@@ -249,7 +251,7 @@ impl<'s, 't> Run<'s, 't> {
             let seconds = at - slice.seconds;
             intervals.push(seconds);
             if seconds >= GAP_S {
-                slice.gaps.push(Gap { at_bytes: at_bytes + slice.bytes, seconds });
+                slice.gaps.push(CompletionGap { at_bytes: at_bytes + slice.bytes, seconds });
             }
             slice.ios += 1;
             slice.bytes += u64::from(extent.len);
@@ -260,7 +262,7 @@ impl<'s, 't> Run<'s, 't> {
     }
 
     /// What is asked in each slice.
-    fn beside(&mut self, slice: &mut Slice) -> Result<(), Stop> {
+    fn beside(&mut self, slice: &mut SeriesSlice) -> Result<(), ProbeStop> {
         let mut times = Vec::with_capacity(self.regions.small.len());
         for extent in self.regions.small {
             times.extend(self.context.read(extent)?);
@@ -280,7 +282,7 @@ impl<'s, 't> Run<'s, 't> {
     }
 
     /// What is asked once a second.
-    fn seldom(&mut self, writes: bool, slice: &mut Slice) -> Result<(), Stop> {
+    fn seldom(&mut self, writes: bool, slice: &mut SeriesSlice) -> Result<(), ProbeStop> {
         let (began, mut bytes) = (self.context.seconds(), 0);
         let extents: Vec<_> = self.regions.long_read(self.long_bytes).collect();
         let wanted: u64 = extents.iter().map(|p| u64::from(p.len)).sum();
@@ -314,7 +316,7 @@ impl<'s, 't> Run<'s, 't> {
     }
 
     /// Lets time pass without I/O, with a sample each second.
-    pub(super) fn pause(&mut self, seconds: f64) -> Result<(), Stop> {
+    pub(super) fn pause(&mut self, seconds: f64) -> Result<(), ProbeStop> {
         let until = self.now() + seconds;
         loop {
             let left = until - self.now();
@@ -328,15 +330,15 @@ impl<'s, 't> Run<'s, 't> {
     }
 
     /// Makes a sample of the time since the last one, and has it recorded.
-    pub(super) fn sample(&mut self) -> Result<(), Stop> {
+    pub(super) fn sample(&mut self) -> Result<(), ProbeStop> {
         let at_s = self.now();
         self.sampled_s = at_s;
         let celsius = self.context.temperature();
-        let of_card = celsius.map(|celsius| Reading { place: CARD.to_owned(), celsius });
-        let temperatures: Vec<Reading> = of_card.into_iter().chain(self.log.outside()).collect();
+        let of_card = celsius.map(|celsius| PlacedTemperature { place: CARD.to_owned(), celsius });
+        let temperatures: Vec<PlacedTemperature> = of_card.into_iter().chain(self.log.outside()).collect();
         self.watch_heat(&temperatures);
         let transitions = self.transitions();
-        let sample = self.record.sample(Sample {
+        let sample = self.record.sample(SustainSample {
             at_s,
             phase: self.phase,
             bytes_written: self.record.written,
@@ -344,7 +346,7 @@ impl<'s, 't> Run<'s, 't> {
             temperatures,
             t1_transitions: transitions.map(|t| t.0),
             t2_transitions: transitions.map(|t| t.1),
-            ..Sample::default()
+            ..SustainSample::default()
         });
         self.context.events.progress(self.moved());
         self.log.sample(&sample)?;
@@ -353,7 +355,7 @@ impl<'s, 't> Run<'s, 't> {
     }
 
     /// Ends the run where the card, by its own thermometer or one held to it, is as hot as it may become.
-    fn watch_heat(&mut self, temperatures: &[Reading]) {
+    fn watch_heat(&mut self, temperatures: &[PlacedTemperature]) {
         let Some(most) = self.options.max_celsius.filter(|_| !self.over) else { return };
         let of_card = temperatures.iter().filter(|r| r.is_of_card());
         let Some(hottest) = of_card.map(|r| r.celsius).reduce(f64::max).filter(|c| *c >= most) else {
@@ -366,7 +368,7 @@ impl<'s, 't> Run<'s, 't> {
 
     /// Notes what happened, here and now.
     pub(super) fn event(&mut self, kind: EventKind, confidence: f64, evidence: &[(&str, String)]) {
-        let event = Event::new(kind, self.now(), self.moved(), confidence);
+        let event = SustainEvent::new(kind, self.now(), self.moved(), confidence);
         self.record.events.push(evidence.iter().fold(event, |e, (what, value)| e.because(what, value)));
     }
 

@@ -3,44 +3,44 @@
 mod request;
 mod resuming;
 
-pub use request::Request;
+pub use request::EndureRequest;
 
-use crate::probe::endure::{Ended, RoundSettings, projection, round, stage};
-use cardscope_engine::card::Stop;
+use crate::probe::endure::{CardEnd, RoundSettings, projection, round, stage};
+use cardscope_engine::card::ProbeStop;
 use cardscope_engine::target::TargetError;
 use cardscope_journal::backup;
-use cardscope_model::endure::{Endurance, EndureReport, EndureRound};
-use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::endure::{EnduranceResult, EndureReport, EndureRound};
+use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::progress::StagePlan;
-use cardscope_model::report::Moved;
-use cardscope_model::units::{Size, Speed};
+use cardscope_model::report::IoTotals;
+use cardscope_model::units::{DecimalSize, SpeedMbS};
 use cardscope_model::verify::answers_change;
 use cardscope_probing::io_size::{PASS_BLOCK, PASS_DEPTH};
 use cardscope_probing::resume::salt;
 use cardscope_session::card_key::{card_key, fingerprint};
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::frame::{Common, Needs, Procedure, Session};
+use cardscope_session::frame::{CardNeeds, CommonOptions, Procedure, VerbSession};
 use cardscope_session::opened::TargetType;
 use cardscope_statistics::io_errors;
-use resuming::Checkpoints;
+use resuming::RunCheckpoints;
 
-impl Procedure for Request {
+impl Procedure for EndureRequest {
     const VERB: &'static str = "endure";
-    type Body = Endurance;
+    type Body = EnduranceResult;
 
-    fn common(&self) -> &Common {
+    fn common(&self) -> &CommonOptions {
         &self.common
     }
 
-    fn needs(&self) -> Needs {
-        Needs::WriteAndLose(None)
+    fn needs(&self) -> CardNeeds {
+        CardNeeds::WriteAndLose(None)
     }
 
     fn check(&self, target: TargetType) -> Result<()> {
         check(self, target)
     }
 
-    fn run(&self, session: &mut Session<'_>, report: &mut EndureReport) -> Result<()> {
+    fn run(&self, session: &mut VerbSession<'_>, report: &mut EndureReport) -> Result<()> {
         let checkpoints = match self.resume {
             true => resuming::resume(self, session, report)?,
             false => begin(self, session, report)?,
@@ -49,7 +49,7 @@ impl Procedure for Request {
         let span = Some((0, report.body.span_bytes));
         session.back_up(self.backup.as_deref(), span, &mut report.body.moved)?;
         session.begin_row(report)?;
-        let mut run = Run { request: self, session, report, checkpoints, since_round: 0 };
+        let mut run = EndureRun { request: self, session, report, checkpoints, since_round: 0 };
         let ended = run.all();
         conclude(report, session);
         ended
@@ -57,7 +57,7 @@ impl Procedure for Request {
 }
 
 /// A stage for each round, where it is known how many there are, and an image before and after.
-fn plan(request: &Request, report: &EndureReport) -> StagePlan {
+fn plan(request: &EndureRequest, report: &EndureReport) -> StagePlan {
     let image = |stage: &str| request.backup.as_ref().map(|_| (stage.to_owned(), 1.0));
     let left = request.rounds.map(|all| all.saturating_sub(report.body.rounds.len() as u32));
     let first = report.body.attempt();
@@ -70,7 +70,7 @@ fn plan(request: &Request, report: &EndureReport) -> StagePlan {
 }
 
 /// Refuses what cannot be done, before anything is opened.
-fn check(request: &Request, target: TargetType) -> Result<()> {
+fn check(request: &EndureRequest, target: TargetType) -> Result<()> {
     if target == TargetType::Directory {
         let name = &request.common.target;
         return Err(Failure::refused(format!(
@@ -85,7 +85,11 @@ fn check(request: &Request, target: TargetType) -> Result<()> {
 }
 
 /// A fresh run.
-fn begin(request: &Request, session: &mut Session<'_>, report: &mut EndureReport) -> Result<Checkpoints> {
+fn begin(
+    request: &EndureRequest,
+    session: &mut VerbSession<'_>,
+    report: &mut EndureReport,
+) -> Result<RunCheckpoints> {
     let bytes = session.bytes();
     let key = card_key(session.opened);
     let sector = u64::from(session.opened.target.info().sector);
@@ -93,26 +97,26 @@ fn begin(request: &Request, session: &mut Session<'_>, report: &mut EndureReport
     if span == 0 || span > bytes {
         return Err(Failure::refused(format!(
             "--span must be between one sector and the card's {}",
-            Size(bytes)
+            DecimalSize(bytes)
         )));
     }
     (report.body.announced_bytes, report.body.span_bytes) = (bytes, span);
-    Checkpoints::of(salt(report.header.seed, fingerprint(key.as_deref(), bytes)), key.as_deref())
+    RunCheckpoints::of(salt(report.header.seed, fingerprint(key.as_deref(), bytes)), key.as_deref())
 }
 
 /// A card that goes away so often without a finished round in between is not worth waiting for.
 const MOST_RETURNS: u32 = 3;
 
-struct Run<'a, 's> {
-    request: &'a Request,
-    session: &'a mut Session<'s>,
+struct EndureRun<'a, 's> {
+    request: &'a EndureRequest,
+    session: &'a mut VerbSession<'s>,
     report: &'a mut EndureReport,
-    checkpoints: Checkpoints,
+    checkpoints: RunCheckpoints,
     /// Times that the card went away since a round was finished.
     since_round: u32,
 }
 
-impl Run<'_, '_> {
+impl EndureRun<'_, '_> {
     fn all(&mut self) -> Result<()> {
         let begun_at = self.report.body.moved.seconds;
         self.checkpoints.save(self.report)?;
@@ -126,7 +130,7 @@ impl Run<'_, '_> {
                     self.since_round = 0;
                     self.take(round, ended)?;
                 }
-                Err(Stop::Target(error @ TargetError::Gone { .. })) => {
+                Err(ProbeStop::Target(error @ TargetError::Gone { .. })) => {
                     self.checkpoints.save(self.report)?;
                     self.since_round += 1;
                     if self.since_round > MOST_RETURNS {
@@ -137,7 +141,7 @@ impl Run<'_, '_> {
                 }
                 Err(stop) => {
                     self.checkpoints.save(self.report)?;
-                    if matches!(stop, Stop::Limit) && self.time_left(begun_at) <= 0.0 {
+                    if matches!(stop, ProbeStop::Limit) && self.time_left(begun_at) <= 0.0 {
                         self.report.body.ended_by = "--budget".to_owned();
                         return Ok(());
                     }
@@ -148,7 +152,7 @@ impl Run<'_, '_> {
     }
 
     /// One round; its bytes and its time count, whatever ends it.
-    fn one(&mut self, begun_at: f64) -> Result<(EndureRound, Option<Ended>), Stop> {
+    fn one(&mut self, begun_at: f64) -> Result<(EndureRound, Option<CardEnd>), ProbeStop> {
         let settings = RoundSettings {
             budget_s: self.time_left(begun_at),
             salt: self.checkpoints.salt,
@@ -156,7 +160,7 @@ impl Run<'_, '_> {
             span: self.report.body.span_bytes,
             seed: self.report.header.seed,
         };
-        let mut moved = Moved::default();
+        let mut moved = IoTotals::default();
         let ended = self
             .session
             .drive((PASS_BLOCK, PASS_DEPTH), &mut moved, |card, _, events| round(card, &settings, events));
@@ -167,7 +171,7 @@ impl Run<'_, '_> {
         ended
     }
 
-    fn take(&mut self, round: EndureRound, ended: Option<Ended>) -> Result<()> {
+    fn take(&mut self, round: EndureRound, ended: Option<CardEnd>) -> Result<()> {
         self.report.body.take(round);
         sum_up(self.report);
         remark_end(self.report, ended);
@@ -211,7 +215,7 @@ impl Run<'_, '_> {
     }
 }
 
-fn plan_line(report: &EndureReport, request: &Request) -> String {
+fn plan_line(report: &EndureReport, request: &EndureRequest) -> String {
     let rounds = match request.rounds {
         None => "rounds".to_owned(),
         Some(1) => "one round".to_owned(),
@@ -223,7 +227,7 @@ fn plan_line(report: &EndureReport, request: &Request) -> String {
     };
     format!(
         "{rounds} over {} until {} % of the sectors are bad{before}; this wears the card out",
-        Size(report.body.span_bytes),
+        DecimalSize(report.body.span_bytes),
         request.until * 100.0
     )
 }
@@ -238,18 +242,22 @@ fn sum_up(report: &mut EndureReport) {
 }
 
 /// A card that takes no more writes ends the run.
-fn remark_end(report: &mut EndureReport, ended: Option<Ended>) {
+fn remark_end(report: &mut EndureReport, ended: Option<CardEnd>) {
     let (claim, text) = match ended {
         None => return,
-        Some(Ended::RefusesWrites) => ("refuses-writes", "The card accepts no more writes, but can be read."),
-        Some(Ended::SwallowsWrites) => ("swallows-writes", "The card accepts writes but keeps the old data."),
+        Some(CardEnd::RefusesWrites) => {
+            ("refuses-writes", "The card accepts no more writes, but can be read.")
+        }
+        Some(CardEnd::SwallowsWrites) => {
+            ("swallows-writes", "The card accepts writes but keeps the old data.")
+        }
     };
     report.body.ended_by = text.to_owned();
     let rounds = report.body.rounds.len();
     report.header.findings.push(
-        Finding::new(claim, Weight::Bad, 0.99, text)
+        Finding::new(claim, FindingWeight::Bad, 0.99, text)
             .because("round", rounds)
-            .because("written", Size(report.body.moved.bytes_written))
+            .because("written", DecimalSize(report.body.moved.bytes_written))
             .because("cycles", format!("{:.1}", report.body.cycles)),
     );
 }
@@ -274,10 +282,10 @@ fn round_line(report: &EndureReport) -> String {
     format!(
         "round {}: write {}, read {}, bad {:.4} %{next}, {} written in total, {:.1} cycles{projection}",
         round.round,
-        Speed(round.write_mb_s),
-        Speed(round.read_mb_s),
+        SpeedMbS(round.write_mb_s),
+        SpeedMbS(round.read_mb_s),
         round.bad_share * 100.0,
-        Size(report.body.moved.bytes_written),
+        DecimalSize(report.body.moved.bytes_written),
         report.body.cycles
     )
 }
@@ -326,7 +334,7 @@ fn lasting(seconds: f64) -> String {
     if number < 10.0 { format!("{number:.1} {name}") } else { format!("{number:.0} {name}") }
 }
 
-fn conclude(report: &mut EndureReport, session: &Session<'_>) {
+fn conclude(report: &mut EndureReport, session: &VerbSession<'_>) {
     sum_up(report);
     session.hear_target(&mut report.header);
     let failed = io_errors::finding(&report.body.moved, session.card_bytes(), "during the rounds");
@@ -335,7 +343,8 @@ fn conclude(report: &mut EndureReport, session: &Session<'_>) {
     report.header.findings.retain(|finding| !io_errors::is_of_errors(finding) && !again(&finding.claim));
     report.header.findings.extend(failed.into_iter().chain(passing));
     if report.body.milestones.is_empty() && report.body.rounds.len() >= SAID_AFTER[0] {
-        let found = Finding::new("no-wear-seen", Weight::Note, 0.99, no_wear(report)).advise(NEVER_WEARS);
+        let found =
+            Finding::new("no-wear-seen", FindingWeight::Note, 0.99, no_wear(report)).advise(NEVER_WEARS);
         let times = times_ahead(report).into_iter();
         let found =
             times.fold(found, |found, (cycles, time)| found.because(&format!("time for {cycles}"), time));
@@ -345,13 +354,14 @@ fn conclude(report: &mut EndureReport, session: &Session<'_>) {
         let text = format!(
             "The card lost its first sector in round {}, after {}.",
             first.round,
-            Size(first.bytes_written)
+            DecimalSize(first.bytes_written)
         );
         let known = report.header.findings.iter().any(|f| f.claim == "sectors-lost");
         if !known {
             let share = format!("{:.4} %", report.body.bad_share * 100.0);
             report.header.findings.push(
-                Finding::new("sectors-lost", Weight::Bad, 0.99, text).because("bad in the last round", share),
+                Finding::new("sectors-lost", FindingWeight::Bad, 0.99, text)
+                    .because("bad in the last round", share),
             );
         }
     }

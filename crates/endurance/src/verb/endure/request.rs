@@ -1,7 +1,7 @@
 //! What an endurance run is asked to do.
 
 use cardscope_session::arguments::{duration, share, size};
-use cardscope_session::frame::{Common, Limits};
+use cardscope_session::frame::{CommonOptions, SpendLimits};
 use cardscope_session::option_json;
 use clap::Args;
 use serde::{Deserialize, Serialize};
@@ -20,15 +20,15 @@ use std::time::Duration;
              100G")),
     mut_arg("seed", |seed| seed.conflicts_with("resume"))
 )]
-pub struct Request {
+pub struct EndureRequest {
     /// What every verb is asked for.
     #[command(flatten)]
     #[serde(flatten)]
-    pub common: Common,
+    pub common: CommonOptions,
     /// What it may spend; `max_write` is over all runs.
     #[command(flatten)]
     #[serde(flatten)]
-    pub limits: Limits,
+    pub limits: SpendLimits,
     /// Wear out only this much from the start of the card, e.g. 1G
     #[arg(long, value_name = "SIZE", value_parser = size)]
     #[serde(with = "option_json")]

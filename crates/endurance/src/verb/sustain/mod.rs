@@ -5,43 +5,43 @@ mod scope;
 mod thermometers;
 mod writer;
 
-pub use cardscope_engine::target::Region;
-pub use scope::Request;
-pub use thermometers::Nobody;
-pub use thermometers::{Typed, Typist};
+pub use cardscope_engine::target::TargetRegion;
+pub use scope::SustainRequest;
+pub use thermometers::NoManualReading;
+pub use thermometers::{ManualReading, ManualThermometer};
 
 use crate::judge::long_run;
-use crate::probe::sustain::{BLOCK, DEPTH, Options, SMALL, plan, sustain};
+use crate::probe::sustain::{BLOCK, DEPTH, SMALL, SustainOptions, plan, sustain};
 use cardscope_model::caveat::{self, Caveat};
-use cardscope_model::condition::{Condition, Origin};
+use cardscope_model::condition::{Condition, ConditionOrigin};
 use cardscope_model::finding::Finding;
-use cardscope_model::report::Moved;
-use cardscope_model::sustain::{LongRun, Measured, Pattern, SustainReport, Work};
+use cardscope_model::report::IoTotals;
+use cardscope_model::sustain::{LongRun, MeasuredRun, SustainReport, WorkloadKind, WorkloadPattern};
 use cardscope_probing::write_scope::WriteScope;
 use cardscope_session::baseline;
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::frame::{Common, Needs, Procedure, Session};
+use cardscope_session::frame::{CardNeeds, CommonOptions, Procedure, VerbSession};
 use cardscope_session::opened::TargetType;
 use cardscope_statistics::limit;
-use cardscope_statistics::limit::Facts;
-use scope::Scope;
+use cardscope_statistics::limit::LimitFacts;
+use scope::SustainScope;
 use std::cell::RefCell;
-use thermometers::{Shared, Thermometers, Tracks};
-use writer::Writer;
+use thermometers::{RunLog, RunThermometers, SharedListener};
+use writer::SampleWriter;
 
 /// A long run, with the earlier one that it is held against and whoever reads thermometers by eye.
-pub struct Attended<'a> {
-    request: &'a Request,
+pub struct AttendedRun<'a> {
+    request: &'a SustainRequest,
     baseline: Option<SustainReport>,
-    typist: RefCell<&'a mut dyn Typist>,
+    typist: RefCell<&'a mut dyn ManualReading>,
 }
 
-impl Request {
+impl SustainRequest {
     /// Writing loses data, wherever it is allowed.
-    pub fn needs(&self) -> Needs {
+    pub fn needs(&self) -> CardNeeds {
         match scope::writes(self) {
-            true => Needs::WriteAndLose(self.region),
-            false => Needs::Read,
+            true => CardNeeds::WriteAndLose(self.region),
+            false => CardNeeds::Read,
         }
     }
 
@@ -49,23 +49,23 @@ impl Request {
     ///
     /// # Errors
     /// A refusal: the earlier run cannot be found or understood.
-    pub fn attended<'a>(&'a self, typist: &'a mut dyn Typist) -> Result<Attended<'a>> {
+    pub fn attended<'a>(&'a self, typist: &'a mut dyn ManualReading) -> Result<AttendedRun<'a>> {
         let archive = self.common.archive.named();
         let baseline =
             self.baseline.as_deref().map(|name| baseline::load(name, archive, "sustain")).transpose()?;
-        Ok(Attended { request: self, baseline, typist: RefCell::new(typist) })
+        Ok(AttendedRun { request: self, baseline, typist: RefCell::new(typist) })
     }
 }
 
-impl Procedure for Attended<'_> {
+impl Procedure for AttendedRun<'_> {
     const VERB: &'static str = "sustain";
     type Body = LongRun;
 
-    fn common(&self) -> &Common {
+    fn common(&self) -> &CommonOptions {
         &self.request.common
     }
 
-    fn needs(&self) -> Needs {
+    fn needs(&self) -> CardNeeds {
         self.request.needs()
     }
 
@@ -80,7 +80,7 @@ impl Procedure for Attended<'_> {
         let mut stated = request.common.conditions.stated()?;
         for (word, value) in [("cooling", &request.cooling), ("cooling_of", &request.cooling_of)] {
             if let Some(value) = value {
-                stated.set(word, value, Origin::Stated);
+                stated.set(word, value, ConditionOrigin::Stated);
             }
         }
         if request.common.is_simulated() && request.cooling.is_some() {
@@ -92,24 +92,24 @@ impl Procedure for Attended<'_> {
         Ok(stated)
     }
 
-    fn run(&self, session: &mut Session<'_>, report: &mut SustainReport) -> Result<()> {
+    fn run(&self, session: &mut VerbSession<'_>, report: &mut SustainReport) -> Result<()> {
         let work = scope::work(self.request, session.opened.target_type())?;
         session.opened.limit_writes(self.request.writing.max_write);
-        let scope = Scope::prepare(self.request, work, session.opened)?;
-        let mut thermometers = Thermometers::open(self.request, session.opened)?;
+        let scope = SustainScope::prepare(self.request, work, session.opened)?;
+        let mut thermometers = RunThermometers::open(self.request, session.opened)?;
         let options = scope.options(self.request, work, session.opened, report.header.seed);
         let moved = std::mem::take(&mut report.body.moved);
         report.body = begin(self.request, work, &options, session.bytes(), moved);
         let line = scope.plan_line(self.request, work, session.opened);
         session.events.plan(plan(&options).with_summary(line));
         session.begin_row(report)?;
-        let mut writer = Writer::start(session.recorder.take(), report)?;
+        let mut writer = SampleWriter::start(session.recorder.take(), report)?;
         thermometers.ask(*self.typist.borrow_mut());
         let LongRun { moved, measured, .. } = &mut report.body;
         let ended = session.drive((BLOCK, DEPTH), moved, |card, _, events| {
-            let shared = Shared::new(events);
+            let shared = SharedListener::new(events);
             let mut tracks =
-                Tracks { writer: &mut writer, thermometers: &mut thermometers, listener: &shared };
+                RunLog { writer: &mut writer, thermometers: &mut thermometers, listener: &shared };
             sustain(card, WriteScope::new(None), &options, &mut &shared, &mut tracks, measured)
         });
         conclude(report, session, thermometers.failures());
@@ -122,27 +122,33 @@ impl Procedure for Attended<'_> {
 }
 
 /// What it holds before anything is known.
-fn begin(request: &Request, work: Work, options: &Options, announced_bytes: u64, moved: Moved) -> LongRun {
+fn begin(
+    request: &SustainRequest,
+    work: WorkloadKind,
+    options: &SustainOptions,
+    announced_bytes: u64,
+    moved: IoTotals,
+) -> LongRun {
     let region = options.limits.region;
     LongRun {
         work,
         pattern: request.pattern,
         block_bytes: u64::from(match request.pattern {
-            Pattern::Sequential => BLOCK,
-            Pattern::Random => SMALL,
+            WorkloadPattern::Sequential => BLOCK,
+            WorkloadPattern::Random => SMALL,
         }),
         region_start: region.start,
         region_bytes: region.len,
-        measured: Measured { queue_depth: DEPTH, limits: options.card_limits, ..Measured::default() },
+        measured: MeasuredRun { queue_depth: DEPTH, limits: options.card_limits, ..MeasuredRun::default() },
         announced_bytes,
         // A file of our own overwrites nothing of anybody's.
-        moved: Moved { data_kept: work == Work::Read || options.prepare, ..moved },
+        moved: IoTotals { data_kept: work == WorkloadKind::Read || options.prepare, ..moved },
         ..LongRun::default()
     }
 }
 
 /// What follows from what was measured, and what speaks against it.
-fn conclude(report: &mut SustainReport, session: &Session<'_>, thermometers: Vec<String>) {
+fn conclude(report: &mut SustainReport, session: &VerbSession<'_>, thermometers: Vec<String>) {
     let doubts = thermometers.into_iter().chain(long_run::doubts(&report.body.measured.series));
     session.hear_target(&mut report.header);
     caveat::add(&mut report.header.caveats, doubts.map(|text| Caveat::Other { text }));
@@ -158,23 +164,26 @@ fn conclude(report: &mut SustainReport, session: &Session<'_>, thermometers: Vec
 }
 
 /// What limits the slowest level, against the mark that promises the most, and the fastest, against the bus.
-fn limited(report: &SustainReport, session: &Session<'_>) -> Vec<Finding> {
-    let (measured, reads) = (&report.body.measured, report.body.work == Work::Read);
+fn limited(report: &SustainReport, session: &VerbSession<'_>) -> Vec<Finding> {
+    let (measured, reads) = (&report.body.measured, report.body.work == WorkloadKind::Read);
     let op = if reads { "read" } else { "write" };
     let speeds = || measured.levels.iter().filter(|level| level.op == op).map(|level| level.mb_s);
-    let level =
-        |which: &str, mb_s: f64| Facts { what: format!("The {which} {op} level"), mb_s, ..Facts::default() };
-    let slowest = speeds().reduce(f64::min).map(|mb_s| Facts {
+    let level = |which: &str, mb_s: f64| LimitFacts {
+        what: format!("The {which} {op} level"),
+        mb_s,
+        ..LimitFacts::default()
+    };
+    let slowest = speeds().reduce(f64::min).map(|mb_s| LimitFacts {
         promised: session
             .opened
             .promised_write()
-            .filter(|_| !reads && report.body.pattern == Pattern::Sequential),
+            .filter(|_| !reads && report.body.pattern == WorkloadPattern::Sequential),
         is_hot: measured.throttling.is_some(),
         is_disturbed: measured.interference.is_some(),
         ..level("slowest", mb_s)
     });
     let fastest = speeds().reduce(f64::max);
     let fastest =
-        fastest.map(|mb_s| Facts { bus_mb_s: session.opened.ceiling_mb_s, ..level("fastest", mb_s) });
+        fastest.map(|mb_s| LimitFacts { bus_mb_s: session.opened.ceiling_mb_s, ..level("fastest", mb_s) });
     limit::findings(&[slowest, fastest].into_iter().flatten().collect::<Vec<_>>())
 }

@@ -1,16 +1,16 @@
 //! What a long run may use: the whole card by reading, a part of it or all by writing where its content may be lost, or a
 //! file of its own in a directory.
 
-use crate::probe::sustain::{LEAST_REGION, Options};
-use cardscope_engine::target::Region;
-use cardscope_model::sustain::{Limits, Pattern, Work};
-use cardscope_model::units::{BinarySize, GIB, MIB, Size};
+use crate::probe::sustain::{LEAST_REGION, SustainOptions};
+use cardscope_engine::target::TargetRegion;
+use cardscope_model::sustain::{TemperatureLimits, WorkloadKind, WorkloadPattern};
+use cardscope_model::units::{BinarySize, DecimalSize, GIB, MIB};
 use cardscope_probing::context;
 use cardscope_session::arguments::{duration, region, size};
 use cardscope_session::consent::within;
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::frame::Common;
-use cardscope_session::opened::{Opened, TargetType};
+use cardscope_session::frame::CommonOptions;
+use cardscope_session::opened::{OpenTarget, TargetType};
 use cardscope_session::option_json;
 use cardscope_session::options::WriteLimit;
 use clap::Args;
@@ -27,11 +27,11 @@ use std::time::Duration;
     "Write at most this much in total, e.g. 16G [default: 256M in a directory on the disk that holds the \
      running system]"
 )))]
-pub struct Request {
+pub struct SustainRequest {
     /// What every verb is asked for.
     #[command(flatten)]
     #[serde(flatten)]
-    pub common: Common,
+    pub common: CommonOptions,
     /// Only read
     #[arg(long, conflicts_with_all = ["write", "mixed"])]
     pub read: bool,
@@ -43,7 +43,7 @@ pub struct Request {
     pub mixed: bool,
     /// 1 MiB sequential, or 4 KiB random
     #[arg(long, value_name = "PATTERN", default_value = "seq", value_parser = patterns())]
-    pub pattern: Pattern,
+    pub pattern: WorkloadPattern,
     /// Time limit, e.g. 90s, 10m, 2h; heat needs 5 to 70 minutes to show
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10m")]
     #[serde(with = "option_json")]
@@ -59,7 +59,7 @@ pub struct Request {
     /// Overwrite this region without saving its data, and nothing outside of it, e.g. 1G+32G
     #[arg(long, value_name = "START+LEN", value_parser = region)]
     #[serde(with = "option_json")]
-    pub region: Option<Region>,
+    pub region: Option<TargetRegion>,
     /// Overwrite the card without saving its data. All data on it is lost
     #[arg(long)]
     pub erase: bool,
@@ -87,26 +87,26 @@ pub struct Request {
     pub baseline: Option<String>,
 }
 
-impl Request {
+impl SustainRequest {
     /// What the workload is to do, where the user says it; else it writes where nothing can be lost or the user allows
     /// it, and reads elsewhere.
-    fn work(&self) -> Option<Work> {
+    fn work(&self) -> Option<WorkloadKind> {
         match (self.read, self.write, self.mixed) {
-            (true, ..) => Some(Work::Read),
-            (_, true, _) => Some(Work::Write),
-            (_, _, true) => Some(Work::Mixed),
+            (true, ..) => Some(WorkloadKind::Read),
+            (_, true, _) => Some(WorkloadKind::Write),
+            (_, _, true) => Some(WorkloadKind::Mixed),
             _ => None,
         }
     }
 }
 
-fn patterns() -> impl TypedValueParser<Value = Pattern> {
+fn patterns() -> impl TypedValueParser<Value = WorkloadPattern> {
     // The longer words are those of JSON.
     let words = [("seq", "sequential", "1 MiB sequential"), ("rnd", "random", "4 KiB random")];
     let words = words.map(|(word, long, help)| PossibleValue::new(word).alias(long).help(help));
     PossibleValuesParser::new(words).map(|word| match word.as_str() {
-        "seq" | "sequential" => Pattern::Sequential,
-        _ => Pattern::Random,
+        "seq" | "sequential" => WorkloadPattern::Sequential,
+        _ => WorkloadPattern::Random,
     })
 }
 
@@ -120,15 +120,15 @@ const OWN_SHARE: u64 = 80;
 ///
 /// # Errors
 /// If options contradict each other, or writing would lose data without being allowed to.
-pub(super) fn work(request: &Request, target: TargetType) -> Result<Work> {
+pub(super) fn work(request: &SustainRequest, target: TargetType) -> Result<WorkloadKind> {
     let (directory, simulated) = (target == TargetType::Directory, target == TargetType::Simulated);
     let frees = request.erase || request.region.is_some();
     let work = match request.work() {
         Some(work) => work,
-        None if directory || simulated || frees => Work::Write,
-        None => Work::Read,
+        None if directory || simulated || frees => WorkloadKind::Write,
+        None => WorkloadKind::Read,
     };
-    let writes = work != Work::Read;
+    let writes = work != WorkloadKind::Read;
     Failure::refuse_first(&[
         (request.erase && request.region.is_some(), "give either --erase or --region"),
         (
@@ -155,32 +155,36 @@ pub(super) fn work(request: &Request, target: TargetType) -> Result<Work> {
 }
 
 /// Whether the target is opened to be written to; a directory is opened in the same way for either.
-pub(super) fn writes(request: &Request) -> bool {
+pub(super) fn writes(request: &SustainRequest) -> bool {
     let frees = request.erase || request.region.is_some();
-    request.work().map_or(request.common.is_simulated() || frees, |work| work != Work::Read)
+    request.work().map_or(request.common.is_simulated() || frees, |work| work != WorkloadKind::Read)
 }
 
 /// What may be used.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Scope {
-    region: Region,
+pub(super) struct SustainScope {
+    region: TargetRegion,
     own_file: bool,
     whole_card: bool,
 }
 
-impl Scope {
+impl SustainScope {
     /// Finds out what may be used of an open target.
     ///
     /// # Errors
     /// A refusal: the target or the region is too small, lies outside, or there is no room for a file.
-    pub(super) fn prepare(request: &Request, work: Work, opened: &mut Opened) -> Result<Scope> {
+    pub(super) fn prepare(
+        request: &SustainRequest,
+        work: WorkloadKind,
+        opened: &mut OpenTarget,
+    ) -> Result<SustainScope> {
         let info = opened.target.info();
         let (bytes, unit, whole_card) = (info.bytes, info.sector, info.whole_card);
         let sector = u64::from(unit);
         let own_file = opened.is_directory();
         let region = match (own_file, request.region) {
             (true, _) => own(request, work, opened, bytes)?,
-            (false, None) => Region { start: 0, len: bytes / sector * sector },
+            (false, None) => TargetRegion { start: 0, len: bytes / sector * sector },
             (false, Some(region)) => {
                 within(region, &request.common.target, bytes, unit)?;
                 region
@@ -194,13 +198,19 @@ impl Scope {
                 BinarySize(LEAST_REGION)
             )));
         }
-        Ok(Scope { region, own_file, whole_card })
+        Ok(SustainScope { region, own_file, whole_card })
     }
 
     /// What the probe is to do.
-    pub(super) fn options(&self, request: &Request, work: Work, opened: &Opened, seed: u64) -> Options {
-        Options {
-            limits: context::Limits {
+    pub(super) fn options(
+        &self,
+        request: &SustainRequest,
+        work: WorkloadKind,
+        opened: &OpenTarget,
+        seed: u64,
+    ) -> SustainOptions {
+        SustainOptions {
+            limits: context::ProbeLimits {
                 seed: cardscope_model::random::mix(seed),
                 region: self.region,
                 max_write: None,
@@ -218,17 +228,22 @@ impl Scope {
     }
 
     /// What it will cost, before it begins.
-    pub(super) fn plan_line(&self, request: &Request, work: Work, opened: &Opened) -> String {
-        let region = Size(self.region.len);
+    pub(super) fn plan_line(
+        &self,
+        request: &SustainRequest,
+        work: WorkloadKind,
+        opened: &OpenTarget,
+    ) -> String {
+        let region = DecimalSize(self.region.len);
         let time = match request.duration.as_secs() {
             seconds @ 0..120 => format!("{seconds} s"),
             seconds => format!("{} min", seconds.div_ceil(60)),
         };
         let what = match (work, self.own_file) {
-            (Work::Read, false) if request.work().is_none() => {
+            (WorkloadKind::Read, false) if request.work().is_none() => {
                 "reads only, writes nothing: --erase or --region START+LEN tests writes, too".to_owned()
             }
-            (Work::Read, false) => "reads only, writes nothing".to_owned(),
+            (WorkloadKind::Read, false) => "reads only, writes nothing".to_owned(),
             (_, true) => format!("uses a file of its own of {region}, which is removed at the end"),
             (_, false) => {
                 format!("overwrites {region} from byte {}; all data there is lost", self.region.start)
@@ -237,10 +252,10 @@ impl Scope {
         let (prepared, worked) = written(request, work, self.region, self.own_file);
         let written = match (prepared, worked) {
             (0, Some(0)) => String::new(),
-            (prepared, Some(worked)) => format!("; writes up to {}", Size(prepared + worked)),
+            (prepared, Some(worked)) => format!("; writes up to {}", DecimalSize(prepared + worked)),
             (0, None) => "; writes as much as possible in that time".to_owned(),
             (prepared, None) => {
-                format!("; writes {}, and as much as possible in that time", Size(prepared))
+                format!("; writes {}, and as much as possible in that time", DecimalSize(prepared))
             }
         };
         let limit = opened.limit.words().filter(|_| !written.is_empty());
@@ -251,15 +266,20 @@ impl Scope {
 
 /// Bytes that fill a file of our own before the run, and that the workload writes; the latter `None` where only time ends
 /// it.
-fn written(request: &Request, work: Work, region: Region, own_file: bool) -> (u64, Option<u64>) {
+fn written(
+    request: &SustainRequest,
+    work: WorkloadKind,
+    region: TargetRegion,
+    own_file: bool,
+) -> (u64, Option<u64>) {
     let prepared = if own_file { region.len } else { 0 };
-    let worked = if work == Work::Read { Some(0) } else { request.bytes };
+    let worked = if work == WorkloadKind::Read { Some(0) } else { request.bytes };
     (prepared, worked)
 }
 
 /// A run that writes less than this shows neither the end of a cache nor heat, unless the user wants no more (`--bytes`)
 /// or says how much may be written.
-fn least_workload(request: &Request) -> u64 {
+fn least_workload(request: &SustainRequest) -> u64 {
     match (request.bytes, request.writing.max_write) {
         (Some(bytes), _) => bytes,
         (None, Some(most)) => most / 2,
@@ -268,10 +288,12 @@ fn least_workload(request: &Request) -> u64 {
 }
 
 /// What the card says of its limits of temperature.
-fn limits(opened: &Opened) -> Limits {
-    let Some(nvme) = opened.identity.as_ref().and_then(|i| i.nvme.as_ref()) else { return Limits::default() };
+fn limits(opened: &OpenTarget) -> TemperatureLimits {
+    let Some(nvme) = opened.identity.as_ref().and_then(|i| i.nvme.as_ref()) else {
+        return TemperatureLimits::default();
+    };
     let identify = nvme.identify.as_ref();
-    Limits {
+    TemperatureLimits {
         tmpth_celsius: nvme.features.tmpth_celsius.map(f64::from),
         tmt1_celsius: nvme.features.tmt1_celsius.map(f64::from),
         tmt2_celsius: nvme.features.tmt2_celsius.map(f64::from),
@@ -281,12 +303,17 @@ fn limits(opened: &Opened) -> Limits {
 }
 
 /// A file of our own, as large as asked for, or as there is room.
-fn own(request: &Request, work: Work, opened: &mut Opened, free: u64) -> Result<Region> {
+fn own(
+    request: &SustainRequest,
+    work: WorkloadKind,
+    opened: &mut OpenTarget,
+    free: u64,
+) -> Result<TargetRegion> {
     // What is only read must be written first: not for longer than the run itself.
-    let most = if work == Work::Write { OWN_FILE } else { GIB };
+    let most = if work == WorkloadKind::Write { OWN_FILE } else { GIB };
     let mut wanted = request.size.unwrap_or((free / 100 * OWN_SHARE).min(most));
     if let Some(left) = opened.limit.left() {
-        let least = if work == Work::Read { 0 } else { least_workload(request) };
+        let least = if work == WorkloadKind::Read { 0 } else { least_workload(request) };
         if request.size.is_none() {
             wanted = wanted.min(left.saturating_sub(least));
         }

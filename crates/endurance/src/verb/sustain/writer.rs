@@ -1,9 +1,9 @@
 //! Samples on disk while the run goes on. The document is written by a thread of its own, so that a slow disk costs the
 //! measurement nothing; a crash loses the last second or two.
 
-use cardscope_model::sustain::{Sample, SustainReport};
+use cardscope_model::sustain::{SustainReport, SustainSample};
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::recorder::Recorder;
+use cardscope_session::recorder::SessionRecorder;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -16,32 +16,32 @@ const EVERY: Duration = Duration::from_millis(900);
 const AT_MOST_SHARE: u32 = 10;
 
 /// Why samples cannot be stored, once they cannot.
-type Failed = Arc<Mutex<Option<Failure>>>;
+type SharedFailure = Arc<Mutex<Option<Failure>>>;
 
 /// Samples on their way to the archive.
-pub(super) struct Writer {
-    samples: Sender<Sample>,
-    worker: JoinHandle<Option<Recorder>>,
-    failure: Failed,
+pub(super) struct SampleWriter {
+    samples: Sender<SustainSample>,
+    worker: JoinHandle<Option<SessionRecorder>>,
+    failure: SharedFailure,
 }
 
-impl Writer {
+impl SampleWriter {
     /// Starts with a document that has no samples yet.
-    pub(super) fn start(recorder: Option<Recorder>, report: &SustainReport) -> Result<Writer> {
+    pub(super) fn start(recorder: Option<SessionRecorder>, report: &SustainReport) -> Result<SampleWriter> {
         let report = report.clone();
         let (samples, arriving) = channel();
-        let failure = Failed::default();
+        let failure = SharedFailure::default();
         let noted = Arc::clone(&failure);
         let worker = std::thread::Builder::new()
             .name("writer".into())
             .spawn(move || write(recorder, report, &arriving, &noted));
         let worker =
             worker.map_err(|e| Failure::io_for(format!("cannot start a thread to store samples: {e}"), e))?;
-        Ok(Writer { samples, worker, failure })
+        Ok(SampleWriter { samples, worker, failure })
     }
 
     /// Hands a sample over.
-    pub(super) fn record(&mut self, sample: &Sample) -> Result<()> {
+    pub(super) fn record(&mut self, sample: &SustainSample) -> Result<()> {
         let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(reason) = failure {
             return Err(reason);
@@ -50,19 +50,19 @@ impl Writer {
     }
 
     /// Ends it; gives the record back for the last document.
-    pub(super) fn finish(self) -> Result<Option<Recorder>> {
-        let Writer { samples, worker, .. } = self;
+    pub(super) fn finish(self) -> Result<Option<SessionRecorder>> {
+        let SampleWriter { samples, worker, .. } = self;
         drop(samples);
         worker.join().map_err(|_| Failure::io("the thread that stores samples failed"))
     }
 }
 
 fn write(
-    mut recorder: Option<Recorder>,
+    mut recorder: Option<SessionRecorder>,
     mut report: SustainReport,
-    arriving: &Receiver<Sample>,
+    arriving: &Receiver<SustainSample>,
     failure: &Mutex<Option<Failure>>,
-) -> Option<Recorder> {
+) -> Option<SessionRecorder> {
     let (mut due, mut unsaved) = (Instant::now(), false);
     loop {
         let wait =

@@ -1,14 +1,14 @@
 //! Read speed over the address axis, at a hundred places as gnome-disks does (docs/reference/tools.md#gnome-disks),
 //! with less to read at each. Slow places are read again before they are reported.
 
-use super::reads::{End, Reads};
+use super::reads::{ReadDeadline, ReadTester};
 use super::stages;
-use cardscope_engine::card::{Extent, Stop, extents};
-use cardscope_model::finding::{Finding, Weight};
+use cardscope_engine::card::{CardExtent, ProbeStop, extents};
+use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::statistics::median;
-use cardscope_model::units::{Size, Speed};
+use cardscope_model::units::{DecimalSize, SpeedMbS};
 use cardscope_model::verify::{MapCell, MapSpeed, SpeedMap};
-use cardscope_probing::context::Context;
+use cardscope_probing::context::ProbeContext;
 
 /// Places.
 const PLACES: u64 = 100;
@@ -41,7 +41,7 @@ const LOOKS: usize = 3;
 const RANGE: usize = 2;
 
 /// Measures it; the write side is left to whoever writes.
-pub(super) fn measure(reads: &mut Reads<'_, '_, '_>) -> Result<(), Stop> {
+pub(super) fn measure(reads: &mut ReadTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     let all = reads.context.card_bytes();
     let cell = all.div_ceil(PLACES).next_multiple_of(UNIT);
     let Some((mut sample, _)) = SAMPLES.into_iter().find(|(_, seconds)| reads.context.has_time(*seconds))
@@ -95,18 +95,18 @@ pub(super) fn measure(reads: &mut Reads<'_, '_, '_>) -> Result<(), Stop> {
 /// Reads a sample in the middle of a cell, as far as there is time; bytes and seconds of what succeeded, `None` where
 /// nothing did.
 fn look(
-    context: &mut Context<'_, '_>,
+    context: &mut ProbeContext<'_, '_>,
     cell: &MapCell,
     sample: u64,
-    end: End,
-) -> Result<Option<(u64, f64)>, Stop> {
+    end: ReadDeadline,
+) -> Result<Option<(u64, f64)>, ProbeStop> {
     if end.is_there(context) {
         return Ok(None);
     }
     let len = sample.min(cell.bytes);
     let start = cell.start + (cell.bytes - len) / 2 / u64::from(BLOCK) * u64::from(BLOCK);
     // One read to settle, as gnome-disks does: the way there is no speed.
-    context.read(Extent { offset: start, len: context.sector() })?;
+    context.read(CardExtent { offset: start, len: context.sector() })?;
     let (mut bytes, mut seconds) = (0, 0.0);
     for extent in extents(start, start + len, BLOCK) {
         if end.is_there(context) {
@@ -131,11 +131,14 @@ fn slow_range(cells: &[MapCell], middle: f64) -> Option<Finding> {
     let [first, .., last] = longest else { return None };
     let speeds: Vec<f64> = longest.iter().filter_map(|c| c.read_mb_s).collect();
     let speed = median(&speeds).filter(|_| longest.len() >= RANGE)?;
-    let (from, to) = (Size(first.start), Size(last.start + last.bytes));
-    let verdict =
-        format!("The card reads slowly from {from} to {to}: {}, elsewhere {}.", Speed(speed), Speed(middle));
+    let (from, to) = (DecimalSize(first.start), DecimalSize(last.start + last.bytes));
+    let verdict = format!(
+        "The card reads slowly from {from} to {to}: {}, elsewhere {}.",
+        SpeedMbS(speed),
+        SpeedMbS(middle)
+    );
     Some(
-        Finding::new("slow-stretch", Weight::Hint, 0.9, verdict)
+        Finding::new("slow-stretch", FindingWeight::Hint, 0.9, verdict)
             .because("positions in it", longest.len())
             .because("reads of each", LOOKS)
             .advise("Rewrite the data there and measure again: old or worn data reads slowly."),

@@ -1,16 +1,16 @@
 //! Page and erase block (3.1): rounds of triples over all levels until one account of them is beyond doubt, or an
 //! effect worth the name is excluded; later rounds visit only the levels about which the accounts still open disagree.
 
-use super::reads::{End, LOOK, Reads};
+use super::reads::{LOOK, ReadDeadline, ReadTester};
 use super::stages;
-use super::survey::Survey;
-use super::triples::{BOUNDARIES, Found, Levels, triples};
-use crate::probe::unmeasured::Unmeasured;
-use cardscope_engine::card::Stop;
-use cardscope_model::card_map::plot::{Axis, Plot, Scale};
-use cardscope_model::card_map::property::{Cost, Evidence, Property};
+use super::survey::ReadSurvey;
+use super::triples::{BOUNDARIES, TripleLevels, UnitSearch, triples};
+use crate::probe::unmeasured::UnmeasuredReason;
+use cardscope_engine::card::ProbeStop;
+use cardscope_model::card_map::plot::{AxisScale, Plot, PlotAxis};
+use cardscope_model::card_map::property::{Property, PropertyEvidence, SearchCost};
 use cardscope_statistics::boundary;
-use cardscope_statistics::boundary::{Candidates, Choice, Level, Step};
+use cardscope_statistics::boundary::{BoundaryLevel, CandidateUnits, EffectChoice, UnitStep};
 use cardscope_statistics::boundary::{divides, fit, fit_segment, height_error, segment_candidates};
 
 /// Triples a level in the first rounds.
@@ -57,7 +57,10 @@ const LEAST_SEGMENT: f64 = 0.025;
 const LEAST_SURE: f64 = 0.8;
 
 /// Looks for page and erase block.
-pub(super) fn measure(reads: &mut Reads<'_, '_, '_>, survey: &Survey) -> Result<Found, Unmeasured> {
+pub(super) fn measure(
+    reads: &mut ReadTester<'_, '_, '_>,
+    survey: &ReadSurvey,
+) -> Result<UnitSearch, UnmeasuredReason> {
     reads.context.stage(stages::BOUNDARIES);
     let before = reads.context.spent();
     let seconds = reads.allowance(&LOOK)?;
@@ -75,9 +78,13 @@ pub(super) fn measure(reads: &mut Reads<'_, '_, '_>, survey: &Survey) -> Result<
     Ok(found)
 }
 
-fn search(reads: &mut Reads<'_, '_, '_>, survey: &Survey, end: End) -> Result<Found, Stop> {
+fn search(
+    reads: &mut ReadTester<'_, '_, '_>,
+    survey: &ReadSurvey,
+    end: ReadDeadline,
+) -> Result<UnitSearch, ProbeStop> {
     let began = reads.context.seconds();
-    let (candidates, mut levels) = (Candidates::default(), Levels::default());
+    let (candidates, mut levels) = (CandidateUnits::default(), TripleLevels::default());
     let all = boundary::levels(reads.len, u64::from(reads.context.sector()));
     let (mut wanted, mut batch, mut rounds) = (all.clone(), BATCH, 0);
     loop {
@@ -86,13 +93,13 @@ fn search(reads: &mut Reads<'_, '_, '_>, survey: &Survey, end: End) -> Result<Fo
         let points = levels.levels();
         let fit = fit(&points, &candidates);
         let spent = reads.context.seconds() - began;
-        let open: Vec<&Choice> = fit
+        let open: Vec<&EffectChoice> = fit
             .iter()
             .flat_map(|f| [&f.page, &f.unit])
             .filter(|c| !settled(c, &points, &levels, spent))
             .collect();
         if !in_time || (rounds > 1 && (fit.is_none() || open.is_empty())) {
-            return Ok(Found { levels, fit, points });
+            return Ok(UnitSearch { levels, fit, points });
         }
         if rounds > 1 {
             wanted = telling(&all, &open);
@@ -103,13 +110,13 @@ fn search(reads: &mut Reads<'_, '_, '_>, survey: &Survey, end: End) -> Result<Fo
 
 /// Times `batch` triples at each of the levels; false where the time ran out.
 fn round(
-    reads: &mut Reads<'_, '_, '_>,
-    survey: &Survey,
+    reads: &mut ReadTester<'_, '_, '_>,
+    survey: &ReadSurvey,
     wanted: &[u64],
     batch: usize,
-    into: &mut Levels,
-    end: End,
-) -> Result<bool, Stop> {
+    into: &mut TripleLevels,
+    end: ReadDeadline,
+) -> Result<bool, ProbeStop> {
     let mut order: Vec<u64> = std::iter::repeat_n(wanted, batch).flatten().copied().collect();
     reads.context.random.shuffle(&mut order);
     for window in order.chunks(BOUNDARIES) {
@@ -122,7 +129,7 @@ fn round(
 }
 
 /// Whether more triples would change nothing: the choice is beyond doubt, or an effect that large is excluded.
-fn settled(choice: &Choice, points: &[Level], levels: &Levels, spent: f64) -> bool {
+fn settled(choice: &EffectChoice, points: &[BoundaryLevel], levels: &TripleLevels, spent: f64) -> bool {
     if choice.step.is_some() {
         return choice.lead > BEYOND_DOUBT;
     }
@@ -134,7 +141,7 @@ fn settled(choice: &Choice, points: &[Level], levels: &Levels, spent: f64) -> bo
 }
 
 /// The levels that some of the units still open divide and others do not; all where nothing is told apart by any.
-fn telling(all: &[u64], open: &[&Choice]) -> Vec<u64> {
+fn telling(all: &[u64], open: &[&EffectChoice]) -> Vec<u64> {
     let tells = |level: u64| {
         open.iter().any(|choice| {
             let mut crosses = choice.open.iter().map(|unit| divides(*unit, level));
@@ -147,11 +154,11 @@ fn telling(all: &[u64], open: &[&Choice]) -> Vec<u64> {
 }
 
 fn property(
-    found: &Found,
-    choice: Option<&Choice>,
-    survey: &Survey,
+    found: &UnitSearch,
+    choice: Option<&EffectChoice>,
+    survey: &ReadSurvey,
     missing: &str,
-    cost: Cost,
+    cost: SearchCost,
 ) -> Property<u64> {
     let Some((fit, choice)) = found.fit.as_ref().zip(choice) else {
         return Property::not_tested(missing);
@@ -172,13 +179,13 @@ fn property(
 const MOST_SURE: f64 = 0.999;
 
 /// The unit, where there is one beyond doubt.
-fn seen(choice: &Choice, base: f64) -> Option<Step> {
+fn seen(choice: &EffectChoice, base: f64) -> Option<UnitStep> {
     choice.step.filter(|step| choice.none < NOT_NONE && step.height > LEAST_HEIGHT * base)
 }
 
-fn evidence(found: &Found, survey: &Survey, nearest: Option<Step>) -> Evidence {
+fn evidence(found: &UnitSearch, survey: &ReadSurvey, nearest: Option<UnitStep>) -> PropertyEvidence {
     let base = found.levels.base();
-    let mut evidence = Evidence::by(METHOD);
+    let mut evidence = PropertyEvidence::by(METHOD);
     if let Some(step) = nearest {
         let error = height_error(&found.points, step.bytes);
         evidence = evidence
@@ -198,9 +205,11 @@ fn evidence(found: &Found, survey: &Survey, nearest: Option<Step>) -> Evidence {
 }
 
 /// Extra time by level.
-fn plot(points: &[Level], marks: impl IntoIterator<Item = (f64, String)>) -> Plot {
-    let (x, y) =
-        (Axis::new("boundary of", "bytes", Scale::Log2), Axis::new("extra time", "µs", Scale::Linear));
+fn plot(points: &[BoundaryLevel], marks: impl IntoIterator<Item = (f64, String)>) -> Plot {
+    let (x, y) = (
+        PlotAxis::new("boundary of", "bytes", AxisScale::Log2),
+        PlotAxis::new("extra time", "µs", AxisScale::Linear),
+    );
     Plot::new("Extra time of a read across a boundary", x, y)
         .line("extra time", points.iter().map(|p| (p.bytes as f64, p.extra * 1e6)))
         .marked(marks)
@@ -209,10 +218,10 @@ fn plot(points: &[Level], marks: impl IntoIterator<Item = (f64, String)>) -> Plo
 /// Looks for the segment of the mapping table: a further rise of the same extra time, far above any erase block (11 of
 /// 46 public runs have one at 1 to 2 GiB; taken for an erase block it would mislead everybody).
 pub(super) fn segment(
-    reads: &mut Reads<'_, '_, '_>,
-    survey: &Survey,
-    below: &Found,
-) -> Result<Property<u64>, Unmeasured> {
+    reads: &mut ReadTester<'_, '_, '_>,
+    survey: &ReadSurvey,
+    below: &UnitSearch,
+) -> Result<Property<u64>, UnmeasuredReason> {
     let segments = segment_candidates(reads.len);
     let fit = below.fit.as_ref().ok_or("boundaries of smaller units could not be tested")?;
     if segments.len() < 4 {
@@ -221,25 +230,26 @@ pub(super) fn segment(
     let seconds = reads.allowance(&SEGMENT_LOOK)?;
     reads.context.stage(stages::MAPPING);
     let (before, end) = (reads.context.spent(), reads.end_after(seconds));
-    let mut levels = Levels::default();
+    let mut levels = TripleLevels::default();
     let choice = loop {
         let mut order: Vec<u64> = std::iter::repeat_n(&segments, SEGMENT_BATCH).flatten().copied().collect();
         reads.context.random.shuffle(&mut order);
         for window in order.chunks(BOUNDARIES) {
             levels.add(&triples(reads, survey, window, end)?);
         }
-        let unexplained = |level: Level| Level { extra: level.extra - fit.at(level.bytes), ..level };
-        let left: Vec<Level> = levels.levels().into_iter().map(unexplained).collect();
+        let unexplained =
+            |level: BoundaryLevel| BoundaryLevel { extra: level.extra - fit.at(level.bytes), ..level };
+        let left: Vec<BoundaryLevel> = levels.levels().into_iter().map(unexplained).collect();
         let choice = fit_segment(&left, &segments);
         let settled = choice.as_ref().is_none_or(|c| segment_settled(c, &left, levels.base()));
         if settled || end.is_there(reads.context) {
             break choice;
         }
     };
-    let points: Vec<Level> = below.points.iter().copied().chain(levels.levels()).collect();
+    let points: Vec<BoundaryLevel> = below.points.iter().copied().chain(levels.levels()).collect();
     let method = "the same reads at boundaries of 256 MiB and more, less the extra time of page and erase \
                   block";
-    let evidence = Evidence::by(method)
+    let evidence = PropertyEvidence::by(method)
         .number("plain read", levels.base() * 1e6, "µs")
         .number("triples", levels.triples() as f64, "")
         .cost(reads.context.cost_since(before));
@@ -248,7 +258,7 @@ pub(super) fn segment(
     Ok(of_segment(choice, &points, &levels, evidence))
 }
 
-fn segment_settled(choice: &Choice, left: &[Level], base: f64) -> bool {
+fn segment_settled(choice: &EffectChoice, left: &[BoundaryLevel], base: f64) -> bool {
     match (choice.step, choice.nearest) {
         (Some(_), _) => choice.lead > BEYOND_DOUBT,
         (None, Some(nearest)) => {
@@ -261,9 +271,14 @@ fn segment_settled(choice: &Choice, left: &[Level], base: f64) -> bool {
     }
 }
 
-fn of_segment(choice: Choice, points: &[Level], levels: &Levels, evidence: Evidence) -> Property<u64> {
+fn of_segment(
+    choice: EffectChoice,
+    points: &[BoundaryLevel],
+    levels: &TripleLevels,
+    evidence: PropertyEvidence,
+) -> Property<u64> {
     let base = levels.base();
-    let is_small = |step: &Step| step.height < LEAST_SEGMENT * base;
+    let is_small = |step: &UnitStep| step.height < LEAST_SEGMENT * base;
     match seen(&choice, base) {
         Some(step) if is_small(&step) => Property::none(LEAST_SURE, evidence.plot(plot(points, []))),
         Some(step) => {

@@ -1,11 +1,11 @@
 //! Reads by their size, in order and at random, as in docs/reference/reports.md#lexar-review.
 
-use super::reads::{End, Reads};
+use super::reads::{ReadDeadline, ReadTester};
 use super::stages;
 use crate::probe::curve;
-use cardscope_engine::card::{Extent, Stop};
+use cardscope_engine::card::{CardExtent, ProbeStop};
 use cardscope_model::card_map::SizePoint;
-use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::finding::{Finding, FindingWeight};
 
 /// Sizes from 512 bytes to 4 MiB.
 const SIZES: std::ops::RangeInclusive<u32> = 9..=22;
@@ -22,7 +22,7 @@ const READS: (usize, usize) = (5, 1000);
 
 /// Measures both curves. Sizes that are too large for the span are absent; those for which no time was left too, and
 /// a finding says so.
-pub(super) fn measure(reads: &mut Reads<'_, '_, '_>) -> Result<(), Stop> {
+pub(super) fn measure(reads: &mut ReadTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     let all_s = |point_s: f64| point_s * POINTS + LARGE_S;
     let most = POINT_S.into_iter().find(|s| reads.context.has_time(all_s(*s)));
     let Some(point_s) = most else { return Ok(()) };
@@ -59,19 +59,19 @@ pub(super) fn measure(reads: &mut Reads<'_, '_, '_>) -> Result<(), Stop> {
 /// That points are missing, and why.
 fn cut_short(why: &str, cut: usize, wanted: usize) -> Finding {
     let verdict = format!("Some read sizes were not timed: {why}.");
-    Finding::new("read-curve-cut", Weight::Note, 1.0, verdict)
+    Finding::new("read-curve-cut", FindingWeight::Note, 1.0, verdict)
         .because("points missing", format!("{cut} of {wanted}"))
 }
 
 /// Reads of one size, each timed by itself; the first one, which finds the card elsewhere, is not counted. `None` where
 /// too few of them succeeded or the end came before.
 fn point(
-    reads: &mut Reads<'_, '_, '_>,
+    reads: &mut ReadTester<'_, '_, '_>,
     size: u64,
     random: bool,
     seconds: f64,
-    end: End,
-) -> Result<Option<SizePoint>, Stop> {
+    end: ReadDeadline,
+) -> Result<Option<SizePoint>, ProbeStop> {
     if end.is_there(reads.context) {
         return Ok(None);
     }
@@ -85,7 +85,7 @@ fn point(
         next = if random || next.end() + size > reads.start + reads.len {
             reads.somewhere(size, size, size)
         } else {
-            Extent { offset: next.end(), ..next }
+            CardExtent { offset: next.end(), ..next }
         };
         match reads.context.read(next)? {
             Some(time) => {

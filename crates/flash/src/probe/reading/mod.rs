@@ -13,14 +13,14 @@ mod survey;
 mod tables;
 mod triples;
 
-use super::options::{Options, Part, leave_out_boundaries};
-use super::unmeasured::{Unmeasured, no_time, or_reason};
-use cardscope_engine::card::Stop;
-use cardscope_model::card_map::Measured;
+use super::options::{MapOptions, MapPart, leave_out_boundaries};
+use super::unmeasured::{UnmeasuredReason, no_time, or_reason};
+use cardscope_engine::card::ProbeStop;
+use cardscope_model::card_map::MeasuredMap;
 use cardscope_model::card_map::property::Property;
-use cardscope_probing::context::Context;
+use cardscope_probing::context::ProbeContext;
 use cardscope_probing::fill::{fill, unwritten};
-use reads::Reads;
+use reads::ReadTester;
 
 /// Why boundaries mean nothing there.
 const IN_A_FILE: &str = "file offsets are not the card's addresses";
@@ -30,31 +30,31 @@ const LEAST_CARD: u64 = 32 << 20;
 
 /// Measures everything that reads can show.
 pub(super) fn measure(
-    context: &mut Context<'_, '_>,
-    options: &Options,
-    into: &mut Measured,
-) -> Result<(), Stop> {
-    let mut reads = Reads::new(context, options, into);
-    if options.wants(Part::Boundaries) {
+    context: &mut ProbeContext<'_, '_>,
+    options: &MapOptions,
+    into: &mut MeasuredMap,
+) -> Result<(), ProbeStop> {
+    let mut reads = ReadTester::new(context, options, into);
+    if options.wants(MapPart::Boundaries) {
         match no_boundaries(&reads) {
             Some(why) => leave_out_boundaries(reads.into, &why),
             None => structure(&mut reads)?,
         }
     }
-    if options.wants(Part::Planes) {
+    if options.wants(MapPart::Planes) {
         let planes = match no_boundaries(&reads) {
             Some(why) => Err(why.into()),
             None => pairs::planes(&mut reads),
         };
         reads.into.plane_bytes = or_reason(planes)?;
     }
-    if options.wants(Part::Queue) || options.wants(Part::ReadCurve) {
+    if options.wants(MapPart::Queue) || options.wants(MapPart::ReadCurve) {
         match written(&mut reads)? {
             Some(why) => reads.into.queue_depth_effective = Property::not_tested(why),
             None => speeds(&mut reads)?,
         }
     }
-    if options.wants(Part::Axis) && options.card_addresses {
+    if options.wants(MapPart::Axis) && options.card_addresses {
         axis::measure(&mut reads)?;
     }
     if options.tables && options.card_addresses {
@@ -64,7 +64,7 @@ pub(super) fn measure(
 }
 
 /// Sees to it that reads reach the card; why they would not.
-fn written(reads: &mut Reads<'_, '_, '_>) -> Result<Option<String>, Stop> {
+fn written(reads: &mut ReadTester<'_, '_, '_>) -> Result<Option<String>, ProbeStop> {
     match (reads.options.card_addresses, reads.options.writes) {
         (true, _) => Ok(None),
         (false, false) => Ok(Some(unwritten("--read-only was given"))),
@@ -73,27 +73,27 @@ fn written(reads: &mut Reads<'_, '_, '_>) -> Result<Option<String>, Stop> {
 }
 
 /// How fast reads are.
-fn speeds(reads: &mut Reads<'_, '_, '_>) -> Result<(), Stop> {
-    if reads.options.wants(Part::Queue) {
+fn speeds(reads: &mut ReadTester<'_, '_, '_>) -> Result<(), ProbeStop> {
+    if reads.options.wants(MapPart::Queue) {
         reads.into.queue_depth_effective = or_reason(queue::measure(reads))?;
     }
-    if reads.options.wants(Part::ReadCurve) {
+    if reads.options.wants(MapPart::ReadCurve) {
         curve::measure(reads)?;
     }
     Ok(())
 }
 
 /// Units of the flash.
-fn structure(reads: &mut Reads<'_, '_, '_>) -> Result<(), Stop> {
+fn structure(reads: &mut ReadTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     let Some(survey) = survey::look(reads)? else { return Ok(()) };
     reads.into.read_unit_bytes = or_reason(pairs::read_unit(reads))?;
     match boundaries::measure(reads, &survey) {
-        Err(Unmeasured::Because(why)) => {
+        Err(UnmeasuredReason::Because(why)) => {
             reads.into.page_bytes = Property::not_tested(why.clone());
             reads.into.erase_block_bytes = Property::not_tested(why);
             reads.into.map_segment_bytes = Property::not_tested(no_time(3.0));
         }
-        Err(Unmeasured::Stop(stop)) => return Err(stop),
+        Err(UnmeasuredReason::Stop(stop)) => return Err(stop),
         Ok(found) => reads.into.map_segment_bytes = or_reason(boundaries::segment(reads, &survey, &found))?,
     }
     reads.into.findings.extend(survey::nothing_written(&survey, reads.into));
@@ -101,7 +101,7 @@ fn structure(reads: &mut Reads<'_, '_, '_>) -> Result<(), Stop> {
 }
 
 /// Why boundaries are not looked for here.
-fn no_boundaries(reads: &Reads<'_, '_, '_>) -> Option<String> {
+fn no_boundaries(reads: &ReadTester<'_, '_, '_>) -> Option<String> {
     if !reads.options.card_addresses {
         return Some(IN_A_FILE.to_owned());
     }

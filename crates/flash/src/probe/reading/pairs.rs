@@ -7,14 +7,14 @@
 //! plane, and overlaps with it where they do not (Chen, Koufaty and Zhang, SIGMETRICS 2009: read pairs at growing
 //! strides).
 
-use super::reads::Reads;
+use super::reads::ReadTester;
 use super::stages;
-use crate::probe::unmeasured::Unmeasured;
-use cardscope_engine::card::{Extent, Stop};
-use cardscope_model::card_map::plot::{Axis, Plot, Scale};
-use cardscope_model::card_map::property::{Evidence, Property};
+use crate::probe::unmeasured::UnmeasuredReason;
+use cardscope_engine::card::{CardExtent, ProbeStop};
+use cardscope_model::card_map::plot::{AxisScale, Plot, PlotAxis};
+use cardscope_model::card_map::property::{Property, PropertyEvidence};
 use cardscope_model::statistics::median;
-use cardscope_probing::context::Context;
+use cardscope_probing::context::ProbeContext;
 
 /// Every unit and every stripe that is tried divides it: 3·2^k KiB.
 const ALIGN: u64 = 3 << 20;
@@ -40,7 +40,7 @@ const OVERLAP: f64 = 0.87;
 const ONE_AT_A_TIME: f64 = 1.7;
 
 /// Looks for what one read fetches.
-pub(super) fn read_unit(reads: &mut Reads<'_, '_, '_>) -> Result<Property<u64>, Unmeasured> {
+pub(super) fn read_unit(reads: &mut ReadTester<'_, '_, '_>) -> Result<Property<u64>, UnmeasuredReason> {
     let seconds = reads.allowance(&[1.0])?;
     reads.context.stage(stages::READ_UNIT);
     let (before, len) = (reads.context.spent(), reads.two_sectors());
@@ -67,24 +67,24 @@ pub(super) fn read_unit(reads: &mut Reads<'_, '_, '_>) -> Result<Property<u64>, 
     Ok(Property::measured(*unit, confidence, evidence))
 }
 
-fn evidence_of_unit(medians: &[(u64, f64)]) -> Evidence {
+fn evidence_of_unit(medians: &[(u64, f64)]) -> PropertyEvidence {
     let method = "two sectors read at a distance after a boundary of 3 MiB, then two at the boundary; \
                   within one unit, the second read comes from the controller's memory";
     let (x, y) = (
-        Axis::new("distance", "bytes", Scale::Log2),
-        Axis::new("second read", "% of the first", Scale::Linear),
+        PlotAxis::new("distance", "bytes", AxisScale::Log2),
+        PlotAxis::new("second read", "% of the first", AxisScale::Linear),
     );
     let plot = Plot::new("Second read against the first, by distance", x, y)
         .line("second read", medians.iter().map(|(d, s)| (*d as f64, s * 100.0)));
     let nearest = medians.first().map(|(_, share)| share * 100.0);
-    Evidence::by(method)
+    PropertyEvidence::by(method)
         .number("pairs a distance", PAIRS as f64, "")
         .numbers(nearest.map(|share| ("second read at the nearest distance", share, "% of the first")))
         .plot(plot)
 }
 
 /// Looks for planes.
-pub(super) fn planes(reads: &mut Reads<'_, '_, '_>) -> Result<Property<u64>, Unmeasured> {
+pub(super) fn planes(reads: &mut ReadTester<'_, '_, '_>) -> Result<Property<u64>, UnmeasuredReason> {
     let seconds = reads.allowance(&[2.0])?;
     reads.context.stage(stages::PLANES);
     let (before, len) = (reads.context.spent(), reads.two_sectors());
@@ -116,18 +116,18 @@ pub(super) fn planes(reads: &mut Reads<'_, '_, '_>) -> Result<Property<u64>, Unm
     Ok(Property::measured(*plane, sure, evidence.number("planes, as far as strides show", count, "")))
 }
 
-fn evidence_of_planes(times: &[(u64, f64)], alone: f64) -> Evidence {
+fn evidence_of_planes(times: &[(u64, f64)], alone: f64) -> PropertyEvidence {
     let method = "two reads in flight, the second a stride after the first; it waits if both are on one \
                   plane";
     let least = times.iter().map(|t| t.1).fold(f64::INFINITY, f64::min);
     let most = times.iter().map(|t| t.1).fold(0.0, f64::max);
     let (x, y) = (
-        Axis::new("stride", "bytes", Scale::Log2),
-        Axis::new("time of two", "times that of one", Scale::Linear),
+        PlotAxis::new("stride", "bytes", AxisScale::Log2),
+        PlotAxis::new("time of two", "times that of one", AxisScale::Linear),
     );
     let plot = Plot::new("Two reads together against one, by their distance", x, y)
         .line("pair", times.iter().map(|(s, t)| (*s as f64, *t)));
-    Evidence::by(method)
+    PropertyEvidence::by(method)
         .number("first read of a pair", alone * 1e6, "µs")
         .number("fastest pair", least, "times one read")
         .number("slowest pair", most, "times one read")
@@ -137,12 +137,12 @@ fn evidence_of_planes(times: &[(u64, f64)], alone: f64) -> Evidence {
 /// What `time` gives of `count` pairs of reads at each distance, in random order and `depth` in flight, by distance; they
 /// should take so many seconds.
 fn pairs(
-    reads: &mut Reads<'_, '_, '_>,
+    reads: &mut ReadTester<'_, '_, '_>,
     distances: &[u64],
     (count, depth): (usize, u32),
     seconds: f64,
-    mut time: impl FnMut(&mut Context<'_, '_>, Extent, Extent) -> Result<Option<f64>, Stop>,
-) -> Result<Vec<Vec<f64>>, Unmeasured> {
+    mut time: impl FnMut(&mut ProbeContext<'_, '_>, CardExtent, CardExtent) -> Result<Option<f64>, ProbeStop>,
+) -> Result<Vec<Vec<f64>>, UnmeasuredReason> {
     let (end, len) = (reads.end_of_patience(seconds), reads.two_sectors());
     reads.context.shape(len as u32, depth)?;
     let mut order: Vec<usize> = (0..distances.len()).flat_map(|d| std::iter::repeat_n(d, count)).collect();
@@ -153,7 +153,7 @@ fn pairs(
             break;
         }
         let near = reads.somewhere(ALIGN, ALIGN, len);
-        let far = Extent { offset: near.offset + distances[which], ..near };
+        let far = CardExtent { offset: near.offset + distances[which], ..near };
         found[which].extend(time(reads.context, near, far)?);
     }
     end.enough(reads.context, found.iter().map(Vec::len).sum(), wanted, "pairs of reads")?;

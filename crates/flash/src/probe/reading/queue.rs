@@ -1,15 +1,15 @@
 //! How much a queue really helps reads (3.9): random 4 KiB reads with 1 to 32 in flight, the depths in shuffled
 //! visits. By Little's law the gain over one at a time is the number of commands the card works on.
 
-use super::reads::{End, Reads};
+use super::reads::{ReadDeadline, ReadTester};
 use super::stages;
-use crate::probe::unmeasured::{Unmeasured, no_time};
-use cardscope_engine::card::{Extent, Stop};
-use cardscope_engine::target::Direction;
-use cardscope_model::card_map::plot::{Axis, Plot, Scale};
-use cardscope_model::card_map::property::{Evidence, Property};
-use cardscope_model::finding::{Finding, Weight};
-use cardscope_model::random::Random;
+use crate::probe::unmeasured::{UnmeasuredReason, no_time};
+use cardscope_engine::card::{CardExtent, ProbeStop};
+use cardscope_engine::target::IoDirection;
+use cardscope_model::card_map::plot::{AxisScale, Plot, PlotAxis};
+use cardscope_model::card_map::property::{Property, PropertyEvidence};
+use cardscope_model::finding::{Finding, FindingWeight};
+use cardscope_model::random::SeededRandom;
 use cardscope_model::statistics::median;
 use cardscope_statistics::estimate;
 use std::cell::Cell;
@@ -44,10 +44,10 @@ const LONGEST_GAP: f64 = 3.0;
 const SLOWER: f64 = 0.85;
 
 /// Rates by depth, a list of visits each.
-type Rates = Vec<Vec<f64>>;
+type DepthRates = Vec<Vec<f64>>;
 
 /// Measures it.
-pub(super) fn measure(reads: &mut Reads<'_, '_, '_>) -> Result<Property<f64>, Unmeasured> {
+pub(super) fn measure(reads: &mut ReadTester<'_, '_, '_>) -> Result<Property<f64>, UnmeasuredReason> {
     let visit_s = DEPTHS.len() as f64 * VISIT_S;
     let visits = VISITS.into_iter().find(|v| reads.context.has_time(*v as f64 * visit_s));
     let visits = visits.ok_or_else(|| no_time(VISITS[0] as f64 * visit_s))?;
@@ -57,15 +57,20 @@ pub(super) fn measure(reads: &mut Reads<'_, '_, '_>) -> Result<Property<f64>, Un
         single(reads, end)?.ok_or_else(|| end.reason(reads.context).unwrap_or("no read succeeded"))?;
     let rates = rates(reads, visits, single, end)?;
     let cost = reads.context.cost_since(before);
-    let gain = Gain::of(&rates);
+    let gain = ReadQueueGain::of(&rates);
     let gain = gain.ok_or_else(|| end.reason(reads.context).unwrap_or("too few reads succeeded"))?;
     reads.into.findings.extend(slower(&rates));
     Ok(gain.property(evidence(&rates, &gain, single).cost(cost)))
 }
 
 /// Visits each depth so many times, until the end comes or the card fails.
-fn rates(reads: &mut Reads<'_, '_, '_>, visits: usize, single: f64, end: End) -> Result<Rates, Stop> {
-    let mut rates: Rates = vec![Vec::new(); DEPTHS.len()];
+fn rates(
+    reads: &mut ReadTester<'_, '_, '_>,
+    visits: usize,
+    single: f64,
+    end: ReadDeadline,
+) -> Result<DepthRates, ProbeStop> {
+    let mut rates: DepthRates = vec![Vec::new(); DEPTHS.len()];
     for _ in 0..visits {
         let mut order: Vec<usize> = (0..DEPTHS.len()).collect();
         reads.context.random.shuffle(&mut order);
@@ -84,7 +89,7 @@ fn rates(reads: &mut Reads<'_, '_, '_>, visits: usize, single: f64, end: End) ->
 }
 
 /// Typical time of one read in seconds.
-fn single(reads: &mut Reads<'_, '_, '_>, end: End) -> Result<Option<f64>, Stop> {
+fn single(reads: &mut ReadTester<'_, '_, '_>, end: ReadDeadline) -> Result<Option<f64>, ProbeStop> {
     reads.context.shape(BLOCK as u32, 1)?;
     let mut times = Vec::new();
     for _ in 0..48 {
@@ -98,16 +103,16 @@ fn single(reads: &mut Reads<'_, '_, '_>, end: End) -> Result<Option<f64>, Stop> 
 }
 
 /// What became of the reads of a visit.
-struct Visit {
+struct DepthRun {
     /// When each ended that succeeded, in seconds since the visit began.
     ends: Vec<f64>,
     failed: u64,
 }
 
 /// Reads with so many in flight.
-fn visit(reads: &mut Reads<'_, '_, '_>, depth: u32) -> Result<Visit, Stop> {
+fn visit(reads: &mut ReadTester<'_, '_, '_>, depth: u32) -> Result<DepthRun, ProbeStop> {
     reads.context.shape(BLOCK as u32, depth)?;
-    let mut random = Random::new(reads.context.random.next_u64());
+    let mut random = SeededRandom::new(reads.context.random.next_u64());
     let (start, len) = (reads.start, reads.len);
     let (sent, ended) = (Cell::new(0), Cell::new(0));
     let mut extents = std::iter::from_fn(|| {
@@ -119,17 +124,17 @@ fn visit(reads: &mut Reads<'_, '_, '_>, depth: u32) -> Result<Visit, Stop> {
         sent.set(sent.get() + 1);
         let places = len / BLOCK;
         let offset = start.next_multiple_of(BLOCK) + random.below(places.saturating_sub(1).max(1)) * BLOCK;
-        Some(Extent { offset, len: BLOCK as u32 })
+        Some(CardExtent { offset, len: BLOCK as u32 })
     });
     let mut ends = Vec::new();
-    reads.context.stream_for(Direction::Read, VISIT_S, &mut extents, |_, at| {
+    reads.context.stream_for(IoDirection::Read, VISIT_S, &mut extents, |_, at| {
         ends.push(at);
         ended.set(ended.get() + 1);
     })?;
-    Ok(Visit { ends, failed: sent.get() - ended.get() })
+    Ok(DepthRun { ends, failed: sent.get() - ended.get() })
 }
 
-impl Visit {
+impl DepthRun {
     /// Reads per second; `None` where there were too few for the queue to be full.
     fn rate(&self, depth: u32, single: f64) -> Option<f64> {
         let mut last = 0.0;
@@ -144,15 +149,15 @@ impl Visit {
 }
 
 /// Gain of the best depth over one at a time.
-struct Gain {
+struct ReadQueueGain {
     depth: u32,
     gain: f64,
     low: f64,
     high: f64,
 }
 
-impl Gain {
-    fn of(rates: &Rates) -> Option<Gain> {
+impl ReadQueueGain {
+    fn of(rates: &DepthRates) -> Option<ReadQueueGain> {
         let one = median(&rates[0])?;
         let best = (1..DEPTHS.len())
             .filter_map(|which| Some((which, median(&rates[which])?)))
@@ -160,7 +165,7 @@ impl Gain {
         let logs: Vec<f64> =
             rates[best.0].iter().zip(&rates[0]).map(|(many, one)| (many / one).ln()).collect();
         let [low, high] = estimate(&logs)?.ci95?;
-        Some(Gain { depth: DEPTHS[best.0], gain: best.1 / one, low: low.exp(), high: high.exp() })
+        Some(ReadQueueGain { depth: DEPTHS[best.0], gain: best.1 / one, low: low.exp(), high: high.exp() })
     }
 
     fn verdict(&self) -> &'static str {
@@ -171,7 +176,7 @@ impl Gain {
         }
     }
 
-    fn property(&self, evidence: Evidence) -> Property<f64> {
+    fn property(&self, evidence: PropertyEvidence) -> Property<f64> {
         // How far the border of the verdict is, in half widths of the interval.
         let half = (self.high / self.low).ln() / 2.0;
         let away = [HOST_ONLY, REAL].map(|border| (self.gain / border).ln().abs());
@@ -184,7 +189,7 @@ impl Gain {
     }
 }
 
-fn evidence(rates: &Rates, gain: &Gain, single: f64) -> Evidence {
+fn evidence(rates: &DepthRates, gain: &ReadQueueGain, single: f64) -> PropertyEvidence {
     let points: Vec<(f64, f64)> =
         DEPTHS.iter().zip(rates).filter_map(|(d, r)| Some((f64::from(*d), median(r)?))).collect();
     let method = format!(
@@ -193,24 +198,27 @@ fn evidence(rates: &Rates, gain: &Gain, single: f64) -> Evidence {
         rates.first().map_or(0, Vec::len),
         gain.verdict()
     );
-    let evidence = Evidence::by(method)
+    let evidence = PropertyEvidence::by(method)
         .number("gain", gain.gain, "times")
         .number("best depth", f64::from(gain.depth), "")
         .number("one read at a time", single * 1e6, "µs")
         .number("gain, 95 % interval, low", gain.low, "times")
         .number("gain, 95 % interval, high", gain.high, "times")
         .numbers(points.iter().map(|(depth, rate)| (format!("reads at depth {depth}"), *rate, "IOPS")));
-    let (x, y) = (Axis::new("commands in flight", "", Scale::Log2), Axis::new("reads", "IOPS", Scale::Log10));
+    let (x, y) = (
+        PlotAxis::new("commands in flight", "", AxisScale::Log2),
+        PlotAxis::new("reads", "IOPS", AxisScale::Log10),
+    );
     evidence.plot(Plot::new("Random 4 KiB reads by commands in flight", x, y).line("reads", points))
 }
 
 /// A deep queue that slows reads down.
-fn slower(rates: &Rates) -> Option<Finding> {
+fn slower(rates: &DepthRates) -> Option<Finding> {
     let (one, deep) = (median(rates.first()?)?, median(rates.last()?)?);
     (deep < SLOWER * one).then(|| {
         let verdict =
             format!("The card reads {:.2} × as fast with 32 reads in flight as with one.", deep / one);
-        Finding::new("read-queue-slows", Weight::Hint, 0.9, verdict)
+        Finding::new("read-queue-slows", FindingWeight::Hint, 0.9, verdict)
             .because("one at a time", format!("{one:.0} IOPS"))
             .because("32 in flight", format!("{deep:.0} IOPS"))
             .advise("Keep few reads in flight.")

@@ -1,6 +1,6 @@
 //! The stages of the parts that read, as a listener hears them.
 
-use crate::probe::options::{Options, Part};
+use crate::probe::options::{MapOptions, MapPart};
 
 pub(super) const SURVEY: &str = "surveying read times";
 pub(super) const READ_UNIT: &str = "read unit";
@@ -13,14 +13,14 @@ pub(super) const BY_ADDRESS: &str = "reads by address";
 pub(super) const TABLES: &str = "flashbench tables of reads";
 
 /// Those that these options ask for, in the order in which they come.
-pub(in crate::probe) fn stages(options: &Options) -> Vec<&'static str> {
+pub(in crate::probe) fn stages(options: &MapOptions) -> Vec<&'static str> {
     let card = options.card_addresses;
     let all = [
-        (card && options.wants(Part::Boundaries), &[SURVEY, READ_UNIT, BOUNDARIES, MAPPING][..]),
-        (card && options.wants(Part::Planes), &[PLANES]),
-        (options.wants(Part::Queue), &[QUEUE]),
-        (options.wants(Part::ReadCurve), &[BY_SIZE]),
-        (card && options.wants(Part::Axis), &[BY_ADDRESS]),
+        (card && options.wants(MapPart::Boundaries), &[SURVEY, READ_UNIT, BOUNDARIES, MAPPING][..]),
+        (card && options.wants(MapPart::Planes), &[PLANES]),
+        (options.wants(MapPart::Queue), &[QUEUE]),
+        (options.wants(MapPart::ReadCurve), &[BY_SIZE]),
+        (card && options.wants(MapPart::Axis), &[BY_ADDRESS]),
         (card && options.tables, &[TABLES]),
     ];
     all.into_iter().filter(|(wanted, _)| *wanted).flat_map(|(_, names)| names.iter().copied()).collect()

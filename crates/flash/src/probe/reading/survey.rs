@@ -1,16 +1,16 @@
 //! A first look at some places: do they all answer alike, do they hold data, and does a place answer faster once its
 //! neighbourhood was read?
 
-use super::reads::{LOOK, Reads};
+use super::reads::{LOOK, ReadTester};
 use super::stages;
 use crate::probe::options::leave_out_boundaries;
-use crate::probe::unmeasured::{Unmeasured, no_time};
-use cardscope_engine::card::{Extent, Stop};
-use cardscope_model::card_map::Measured;
-use cardscope_model::card_map::property::{Evidence, Property};
-use cardscope_model::finding::{Finding, Weight};
+use crate::probe::unmeasured::{UnmeasuredReason, no_time};
+use cardscope_engine::card::{CardExtent, ProbeStop};
+use cardscope_model::card_map::MeasuredMap;
+use cardscope_model::card_map::property::{Property, PropertyEvidence};
+use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::statistics::median;
-use cardscope_statistics::boundary::{Modes, two_modes};
+use cardscope_statistics::boundary::{TimeModes, two_modes};
 
 /// Places that are looked at: a share of 5 % is then six or seven of them.
 const PLACES: usize = 128;
@@ -30,9 +30,9 @@ const MOSTLY: f64 = 0.8;
 
 /// What the first look showed.
 #[derive(Debug)]
-pub(super) struct Survey {
+pub(super) struct ReadSurvey {
     /// Two kinds of answers, where there are two.
-    pub(super) modes: Option<Modes>,
+    pub(super) modes: Option<TimeModes>,
     /// True where the fast kind are places never written.
     pub(super) unmapped: bool,
     /// Share of places whose bytes are all alike.
@@ -45,7 +45,7 @@ pub(super) struct Survey {
 
 /// Looks; says what share of the card was never written. `None` where too few places could be looked at for anything
 /// that rests on it.
-pub(super) fn look(reads: &mut Reads<'_, '_, '_>) -> Result<Option<Survey>, Stop> {
+pub(super) fn look(reads: &mut ReadTester<'_, '_, '_>) -> Result<Option<ReadSurvey>, ProbeStop> {
     reads.context.stage(stages::SURVEY);
     if reads.allowance(&[1.0]).is_err() {
         leave_out_boundaries(reads.into, &no_time(1.0));
@@ -56,11 +56,11 @@ pub(super) fn look(reads: &mut Reads<'_, '_, '_>) -> Result<Option<Survey>, Stop
     }
     match at_places(reads) {
         // Nothing is known of the units then, nor of what was never written.
-        Err(Unmeasured::Because(why)) => {
+        Err(UnmeasuredReason::Because(why)) => {
             leave_out_boundaries(reads.into, &why);
             Ok(None)
         }
-        Err(Unmeasured::Stop(stop)) => Err(stop),
+        Err(UnmeasuredReason::Stop(stop)) => Err(stop),
         Ok((survey, share)) => {
             reads.into.unmapped_share = share;
             Ok(Some(survey))
@@ -68,7 +68,7 @@ pub(super) fn look(reads: &mut Reads<'_, '_, '_>) -> Result<Option<Survey>, Stop
     }
 }
 
-fn at_places(reads: &mut Reads<'_, '_, '_>) -> Result<(Survey, Property<f64>), Unmeasured> {
+fn at_places(reads: &mut ReadTester<'_, '_, '_>) -> Result<(ReadSurvey, Property<f64>), UnmeasuredReason> {
     let (before, end, len) = (reads.context.spent(), reads.end_of_patience(1.0), reads.two_sectors());
     reads.context.shape(len as u32, 1)?;
     let (mut places, mut times, mut constants, mut warmer) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -78,7 +78,7 @@ fn at_places(reads: &mut Reads<'_, '_, '_>) -> Result<(Survey, Property<f64>), U
         }
         let extent = reads.somewhere(4 * NEAR, 4 * NEAR, len);
         let first = reads.context.read(extent)?;
-        let second = reads.context.read(Extent { offset: extent.offset + NEAR, ..extent })?;
+        let second = reads.context.read(CardExtent { offset: extent.offset + NEAR, ..extent })?;
         let constant = reads.context.is_constant(extent)?;
         let (Some(first), Some(second), Some(constant)) = (first, second, constant) else { continue };
         places.push(extent);
@@ -98,7 +98,7 @@ fn at_places(reads: &mut Reads<'_, '_, '_>) -> Result<(Survey, Property<f64>), U
     };
     let unmapped = modes.is_some_and(|m| share(&|t| t <= m.split) >= MOSTLY);
     let warm = median(&warmer).is_some_and(|ratio| ratio < WARMER);
-    let survey = Survey { modes, unmapped, constant: share(&|_| true), warm, places: times.len() };
+    let survey = ReadSurvey { modes, unmapped, constant: share(&|_| true), warm, places: times.len() };
     let evidence = evidence(&survey, typical).cost(reads.context.cost_since(before));
     let share = property(&survey, evidence);
     Ok((survey, share))
@@ -107,11 +107,11 @@ fn at_places(reads: &mut Reads<'_, '_, '_>) -> Result<(Survey, Property<f64>), U
 /// Whether the places of the rarer kind are of that kind once more, against the others of the same visit; or why too
 /// few were looked at again.
 fn lasts(
-    modes: Modes,
-    reads: &mut Reads<'_, '_, '_>,
-    places: &[Extent],
+    modes: TimeModes,
+    reads: &mut ReadTester<'_, '_, '_>,
+    places: &[CardExtent],
     times: &[f64],
-) -> Result<bool, Unmeasured> {
+) -> Result<bool, UnmeasuredReason> {
     let end = reads.end_of_patience(1.0);
     let mut again = Vec::with_capacity(places.len());
     for extent in places {
@@ -119,14 +119,14 @@ fn lasts(
             break;
         }
         // Beside the place, out of what the drive may still hold of it.
-        let beside = Extent { offset: extent.offset + 2 * NEAR, ..*extent };
+        let beside = CardExtent { offset: extent.offset + 2 * NEAR, ..*extent };
         again.push(reads.context.read(beside)?.unwrap_or(f64::NAN));
     }
     let succeeded: Vec<f64> = again.iter().copied().filter(|t| t.is_finite()).collect();
     end.enough(reads.context, succeeded.len(), places.len(), "positions in the second sample")?;
     let Some(second) = two_modes(&succeeded) else { return Ok(false) };
     let fast_is_rarer = modes.fast_share < 0.5;
-    let rarer = |t: f64, m: Modes| (t <= m.split) == fast_is_rarer;
+    let rarer = |t: f64, m: TimeModes| (t <= m.split) == fast_is_rarer;
     let both: Vec<bool> = times
         .iter()
         .zip(&again)
@@ -137,10 +137,10 @@ fn lasts(
     Ok(kept > 0 && kept as f64 >= AGAIN * both.len() as f64)
 }
 
-fn evidence(survey: &Survey, typical: f64) -> Evidence {
+fn evidence(survey: &ReadSurvey, typical: f64) -> PropertyEvidence {
     let method = "reads of two sectors at random positions over the whole card: unwritten positions answer \
                   faster and repeat one byte";
-    let found = Evidence::by(method).number("places", survey.places as f64, "").number(
+    let found = PropertyEvidence::by(method).number("places", survey.places as f64, "").number(
         "positions that repeat one byte",
         survey.constant * 100.0,
         "%",
@@ -154,7 +154,7 @@ fn evidence(survey: &Survey, typical: f64) -> Evidence {
     }
 }
 
-fn property(survey: &Survey, evidence: Evidence) -> Property<f64> {
+fn property(survey: &ReadSurvey, evidence: PropertyEvidence) -> Property<f64> {
     match survey.modes {
         Some(modes) if survey.unmapped => Property::measured(modes.fast_share, 0.95, evidence),
         // What holds nothing everywhere leaves nothing to compare with.
@@ -167,11 +167,11 @@ fn property(survey: &Survey, evidence: Evidence) -> Property<f64> {
 }
 
 /// A card on which nothing stands may hide its units: without a look at the flash nothing is crossed.
-pub(super) fn nothing_written(survey: &Survey, into: &Measured) -> Option<Finding> {
+pub(super) fn nothing_written(survey: &ReadSurvey, into: &MeasuredMap) -> Option<Finding> {
     let shows = into.page_bytes.is_measured() || into.erase_block_bytes.is_measured();
     (survey.constant > 0.99 && !shows).then(|| {
         let verdict = "The card is unwritten or erased, so its reads show neither page nor erase block.";
-        Finding::new("nothing-written", Weight::Note, 0.9, verdict)
+        Finding::new("nothing-written", FindingWeight::Note, 0.9, verdict)
             .because("places read", survey.places)
             .because("positions that repeat one byte", format!("{:.0} %", survey.constant * 100.0))
             .advise("Fill the card once, then run `cardscope map` again without --read-only.")

@@ -1,10 +1,10 @@
 //! Two tables of flashbench from timings of our own, in its pattern: `-a` (boundaries) and `-s` (scatter)
 //! (docs/reference/tools.md#flashbench). They are for people who read such tables; no verdict rests on them.
 
-use super::reads::{End, Reads};
+use super::reads::{ReadDeadline, ReadTester};
 use super::stages;
 use crate::probe::flashbench::{lfsr, table};
-use cardscope_engine::card::{Extent, Stop};
+use cardscope_engine::card::{CardExtent, ProbeStop};
 use cardscope_model::card_map::FlashbenchTable;
 
 /// `-b` of the public logs; a sector of 4 KiB takes two of them.
@@ -23,7 +23,7 @@ const SCATTER: (u64, u64) = (512, 16 << 10);
 const TABLE_S: f64 = 5.0;
 
 /// Measures both. Lines that there is no time for are left out, and a scatter that there is no time to end.
-pub(super) fn measure(reads: &mut Reads<'_, '_, '_>) -> Result<(), Stop> {
+pub(super) fn measure(reads: &mut ReadTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     reads.context.stage(stages::TABLES);
     let block = BLOCK.max(2 * u64::from(reads.context.sector()));
     if reads.context.card_bytes() / PLACES > 4 * block && reads.context.has_time(TABLE_S) {
@@ -37,7 +37,7 @@ pub(super) fn measure(reads: &mut Reads<'_, '_, '_>) -> Result<(), Stop> {
     Ok(())
 }
 
-fn align(reads: &mut Reads<'_, '_, '_>, block: u64) -> Result<FlashbenchTable, Stop> {
+fn align(reads: &mut ReadTester<'_, '_, '_>, block: u64) -> Result<FlashbenchTable, ProbeStop> {
     reads.context.shape(block as u32, 1)?;
     let mut largest = 2 * block;
     while largest < reads.context.card_bytes() / PLACES {
@@ -58,12 +58,12 @@ fn align(reads: &mut Reads<'_, '_, '_>, block: u64) -> Result<FlashbenchTable, S
 /// Before, on, behind and difference in nanoseconds: the fastest read at each place, the mean over the places. `None`
 /// where a place could not be read, or the end came before.
 fn line(
-    reads: &mut Reads<'_, '_, '_>,
+    reads: &mut ReadTester<'_, '_, '_>,
     block: u64,
     unit: u64,
     largest: u64,
-    end: End,
-) -> Result<Option<Vec<f64>>, Stop> {
+    end: ReadDeadline,
+) -> Result<Option<Vec<f64>>, ProbeStop> {
     let sector = u64::from(reads.context.sector());
     let mut fastest = [[f64::INFINITY; 3]; PLACES as usize];
     for _ in 0..COUNT {
@@ -76,7 +76,7 @@ fn line(
                 // Beyond the end it goes on at the start; no read runs across the end itself.
                 let at = (at % reads.context.card_bytes()).min(reads.context.card_bytes() - block) / sector
                     * sector;
-                if let Some(time) = reads.context.read(Extent { offset: at, len: block as u32 })? {
+                if let Some(time) = reads.context.read(CardExtent { offset: at, len: block as u32 })? {
                     *fastest = fastest.min(time * 1e9);
                 }
             }
@@ -93,7 +93,7 @@ fn line(
 }
 
 /// The fastest read at each place, in nanoseconds; `None` where no place could be read, or the end came before.
-fn scatter(reads: &mut Reads<'_, '_, '_>) -> Result<Option<FlashbenchTable>, Stop> {
+fn scatter(reads: &mut ReadTester<'_, '_, '_>) -> Result<Option<FlashbenchTable>, ProbeStop> {
     let (places, block) = SCATTER;
     reads.context.shape(block as u32, 1)?;
     let end = reads.end_of_patience(TABLE_S);
@@ -103,7 +103,7 @@ fn scatter(reads: &mut Reads<'_, '_, '_>) -> Result<Option<FlashbenchTable>, Sto
             if end.is_there(reads.context) {
                 return Ok(None);
             }
-            if let Some(time) = reads.context.read(Extent { offset: place * block, len: block as u32 })? {
+            if let Some(time) = reads.context.read(CardExtent { offset: place * block, len: block as u32 })? {
                 let fastest = &mut fastest[place as usize];
                 *fastest = fastest.min(time * 1e9);
             }

@@ -1,11 +1,11 @@
 //! Triples of reads before, on and behind a boundary, several boundaries at a time in one random order: what drifts
 //! cancels, and no read follows another one of its own boundary, whose unit the controller might still hold.
 
-use super::reads::{End, Reads};
-use super::survey::Survey;
-use cardscope_engine::card::{Extent, Stop};
+use super::reads::{ReadDeadline, ReadTester};
+use super::survey::ReadSurvey;
+use cardscope_engine::card::{CardExtent, ProbeStop};
 use cardscope_model::statistics::median;
-use cardscope_statistics::boundary::{Fit, Level, TRIMMED_WIDER, trimmed};
+use cardscope_statistics::boundary::{BoundaryLevel, LevelFit, TRIMMED_WIDER, trimmed};
 use std::collections::BTreeMap;
 
 /// Boundaries whose reads are mixed.
@@ -25,7 +25,7 @@ const LEAST_ERROR: f64 = 2e-4;
 
 /// Times of a triple in seconds.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Triple {
+pub(super) struct ReadTriple {
     /// The unit whose boundary it is.
     pub(super) level: u64,
     /// Mean of the reads before and behind.
@@ -36,11 +36,11 @@ pub(super) struct Triple {
 
 /// Times the boundaries of these levels, each somewhere else, as far as there is time.
 pub(super) fn triples(
-    reads: &mut Reads<'_, '_, '_>,
-    survey: &Survey,
+    reads: &mut ReadTester<'_, '_, '_>,
+    survey: &ReadSurvey,
     levels: &[u64],
-    end: End,
-) -> Result<Vec<Triple>, Stop> {
+    end: ReadDeadline,
+) -> Result<Vec<ReadTriple>, ProbeStop> {
     let mut boundaries = Vec::new();
     for level in levels {
         if let Some(at) = boundary(reads, survey, *level, end)? {
@@ -59,7 +59,7 @@ pub(super) fn triples(
     let triple = |(level, times): (u64, &[Option<f64>; 3])| match times {
         [Some(pre), Some(on), Some(post)] if usable(*pre) && usable(*post) => {
             let beside = (pre + post) / 2.0;
-            Some(Triple { level, beside, extra: on - beside })
+            Some(ReadTriple { level, beside, extra: on - beside })
         }
         _ => None,
     };
@@ -67,17 +67,17 @@ pub(super) fn triples(
 }
 
 /// The read before, on or behind a boundary.
-fn part(at: u64, kind: usize, len: u64) -> Extent {
-    Extent { offset: at - len + kind as u64 * len / 2, len: len as u32 }
+fn part(at: u64, kind: usize, len: u64) -> CardExtent {
+    CardExtent { offset: at - len + kind as u64 * len / 2, len: len as u32 }
 }
 
 /// A random multiple of the level by a factor that holds neither 2 nor 3, so that it is one of no larger level.
 fn boundary(
-    reads: &mut Reads<'_, '_, '_>,
-    survey: &Survey,
+    reads: &mut ReadTester<'_, '_, '_>,
+    survey: &ReadSurvey,
     level: u64,
-    end: End,
-) -> Result<Option<u64>, Stop> {
+    end: ReadDeadline,
+) -> Result<Option<u64>, ProbeStop> {
     let len = reads.two_sectors();
     let most = reads.len.saturating_sub(len) / level;
     let places = 2 * (most / 6) + u64::from(most % 6 >= 1) + u64::from(most % 6 >= 5);
@@ -105,7 +105,7 @@ fn boundary(
 }
 
 /// All parts of so many boundaries in a random order, in which no two neighbours belong to one boundary.
-fn order(reads: &mut Reads<'_, '_, '_>, boundaries: usize) -> Vec<(usize, usize)> {
+fn order(reads: &mut ReadTester<'_, '_, '_>, boundaries: usize) -> Vec<(usize, usize)> {
     let mut order: Vec<(usize, usize)> = (0..boundaries).flat_map(|b| (0..3).map(move |k| (b, k))).collect();
     reads.context.random.shuffle(&mut order);
     for i in 1..order.len() {
@@ -120,13 +120,13 @@ fn order(reads: &mut Reads<'_, '_, '_>, boundaries: usize) -> Vec<(usize, usize)
 
 /// Triples by level.
 #[derive(Debug, Default)]
-pub(super) struct Levels {
+pub(super) struct TripleLevels {
     extras: BTreeMap<u64, Vec<f64>>,
     beside: Vec<f64>,
 }
 
-impl Levels {
-    pub(super) fn add(&mut self, triples: &[Triple]) {
+impl TripleLevels {
+    pub(super) fn add(&mut self, triples: &[ReadTriple]) {
         for triple in triples {
             self.extras.entry(triple.level).or_default().push(triple.extra);
             self.beside.push(triple.beside);
@@ -150,21 +150,21 @@ impl Levels {
     }
 
     /// The levels with their extra times and errors in seconds, ascending.
-    pub(super) fn levels(&self) -> Vec<Level> {
+    pub(super) fn levels(&self) -> Vec<BoundaryLevel> {
         let (common, least) = (self.spread(), self.base() * LEAST_ERROR);
         let level = |(bytes, extras): (&u64, &Vec<f64>)| {
             let (extra, own) = trimmed(extras).filter(|_| extras.len() >= LEAST)?;
             let spread = if extras.len() >= OWN_SPREAD { own.max(common) } else { common };
             let error = TRIMMED_WIDER * spread / (extras.len() as f64).sqrt();
-            Some(Level { bytes: *bytes, extra, error: error.max(least) })
+            Some(BoundaryLevel { bytes: *bytes, extra, error: error.max(least) })
         };
         self.extras.iter().filter_map(level).collect()
     }
 }
 
 /// What the search for page and erase block came to.
-pub(super) struct Found {
-    pub(super) levels: Levels,
-    pub(super) fit: Option<Fit>,
-    pub(super) points: Vec<Level>,
+pub(super) struct UnitSearch {
+    pub(super) levels: TripleLevels,
+    pub(super) fit: Option<LevelFit>,
+    pub(super) points: Vec<BoundaryLevel>,
 }

@@ -1,8 +1,8 @@
 //! Write speed over the address axis, beside the speed of reads at the same cells. At each place the first write opens
 //! the block and pays for closing another one; it is not counted.
 
-use super::bench::{BLOCK, Bench};
-use cardscope_engine::card::{Extent, Stop, extents};
+use super::bench::{BLOCK, WriteTester};
+use cardscope_engine::card::{CardExtent, ProbeStop, extents};
 use cardscope_model::units::MIB;
 use cardscope_model::verify::{MapCell, MapSpeed};
 
@@ -19,7 +19,7 @@ const WRITE: u32 = 256 << 10;
 const PLACE_S: f64 = 0.5;
 
 /// Writes at some of the cells that reads went to.
-pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
+pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     let Some(mut axis) = bench.into.axis.take() else { return Ok(()) };
     let ended = at_places(bench, &mut axis.cells);
     axis.write = summary(&axis.cells);
@@ -27,7 +27,7 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     ended
 }
 
-fn at_places(bench: &mut Bench<'_, '_, '_>, cells: &mut [MapCell]) -> Result<(), Stop> {
+fn at_places(bench: &mut WriteTester<'_, '_, '_>, cells: &mut [MapCell]) -> Result<(), ProbeStop> {
     let most = if bench.context.saves_first() { PLACES.0 } else { PLACES.1 };
     bench.afford(PLACE_S * most as f64)?;
     let step = cells.len().div_ceil(most).max(1);
@@ -39,7 +39,7 @@ fn at_places(bench: &mut Bench<'_, '_, '_>, cells: &mut [MapCell]) -> Result<(),
         .collect();
     // In no order of addresses: what drifts must not look like a slope.
     bench.context.random.shuffle(&mut places);
-    let all: Vec<Extent> = places.iter().flat_map(|(_, at)| writes(*at)).collect();
+    let all: Vec<CardExtent> = places.iter().flat_map(|(_, at)| writes(*at)).collect();
     bench.context.prepare(&all)?;
     for (i, at) in places {
         bench.afford(PLACE_S)?;
@@ -60,13 +60,13 @@ fn at_places(bench: &mut Bench<'_, '_, '_>, cells: &mut [MapCell]) -> Result<(),
 }
 
 /// The writes of a place: the one that opens the block, and those that count.
-fn writes(at: u64) -> impl Iterator<Item = Extent> {
-    let opening = std::iter::once(Extent { offset: at, len: BLOCK });
+fn writes(at: u64) -> impl Iterator<Item = CardExtent> {
+    let opening = std::iter::once(CardExtent { offset: at, len: BLOCK });
     opening.chain(extents(at + u64::from(BLOCK), at + u64::from(BLOCK) + SAMPLE, WRITE))
 }
 
 /// A boundary of an erase block near the middle of a cell, where what lies there may be written to.
-fn place(bench: &Bench<'_, '_, '_>, cell: &MapCell) -> Option<u64> {
+fn place(bench: &WriteTester<'_, '_, '_>, cell: &MapCell) -> Option<u64> {
     let unit = bench.slots.unit();
     let at = (cell.start + cell.bytes / 2) / unit * unit;
     let end = at + u64::from(BLOCK) + SAMPLE;

@@ -1,11 +1,11 @@
 //! What all writing parts share: the site, places that have rested, and timing many writes that were saved in one go.
 
-use super::slots::{EVERY_UNIT, Slots};
-use crate::probe::options::Options;
-use cardscope_engine::card::{Extent, Stop, extents};
-use cardscope_model::card_map::Measured;
+use super::slots::{EVERY_UNIT, WriteSlots};
+use crate::probe::options::MapOptions;
+use cardscope_engine::card::{CardExtent, ProbeStop, extents};
+use cardscope_model::card_map::MeasuredMap;
 use cardscope_model::units::MIB;
-use cardscope_probing::context::{CARD_START, Context};
+use cardscope_probing::context::{CARD_START, ProbeContext};
 
 /// What is written for a test comes at so many bytes a second at least, as far as is known before.
 pub(super) const SLOWEST: f64 = 4e6;
@@ -23,27 +23,27 @@ pub(super) const BLOCK: u32 = 48 << 10;
 const PATIENCE: f64 = 3600.0;
 
 /// Everything a part works with.
-pub(super) struct Bench<'b, 's, 't> {
-    pub(super) context: &'b mut Context<'s, 't>,
-    pub(super) slots: Slots,
-    pub(super) options: &'b Options,
-    pub(super) into: &'b mut Measured,
+pub(super) struct WriteTester<'b, 's, 't> {
+    pub(super) context: &'b mut ProbeContext<'s, 't>,
+    pub(super) slots: WriteSlots,
+    pub(super) options: &'b MapOptions,
+    pub(super) into: &'b mut MeasuredMap,
     /// When the part under way began, in seconds of the card's clock.
     began: f64,
 }
 
-impl<'b, 's, 't> Bench<'b, 's, 't> {
+impl<'b, 's, 't> WriteTester<'b, 's, 't> {
     /// `None` where what may be written to is too small.
     pub(super) fn new(
-        context: &'b mut Context<'s, 't>,
-        options: &'b Options,
-        into: &'b mut Measured,
+        context: &'b mut ProbeContext<'s, 't>,
+        options: &'b MapOptions,
+        into: &'b mut MeasuredMap,
     ) -> Option<Self> {
         let known = known_unit(options, into);
         let unit = known.unwrap_or_else(|| stand_in(context.region.len, options.claimed_unit));
-        let slots = Slots::new(context.region, unit, known.is_some(), first(options))?;
+        let slots = WriteSlots::new(context.region, unit, known.is_some(), first(options))?;
         let began = context.seconds();
-        Some(Bench { context, slots, options, into, began })
+        Some(WriteTester { context, slots, options, into, began })
     }
 
     /// A part begins, with all of its patience.
@@ -56,7 +56,7 @@ impl<'b, 's, 't> Bench<'b, 's, 't> {
     pub(super) fn lay_out_anew(&mut self) {
         let (region, from) = (self.context.region, first(self.options));
         if let Some(slots) =
-            known_unit(self.options, self.into).and_then(|unit| Slots::new(region, unit, true, from))
+            known_unit(self.options, self.into).and_then(|unit| WriteSlots::new(region, unit, true, from))
         {
             self.slots = slots;
         }
@@ -75,7 +75,7 @@ impl<'b, 's, 't> Bench<'b, 's, 't> {
 
     /// Saves what stands in extents, in one go, and writes them one after the other: the seconds each took, without
     /// those that failed. [`Stop::Limit`] once the time is up.
-    pub(super) fn write_all(&mut self, extents: &[Extent]) -> Result<Vec<f64>, Stop> {
+    pub(super) fn write_all(&mut self, extents: &[CardExtent]) -> Result<Vec<f64>, ProbeStop> {
         self.context.prepare(extents)?;
         let mut times = Vec::with_capacity(extents.len());
         for extent in extents {
@@ -86,13 +86,13 @@ impl<'b, 's, 't> Bench<'b, 's, 't> {
     }
 
     /// Writes so many bytes from `start` on in order, as [`Bench::write_all`] does.
-    pub(super) fn write_in_order(&mut self, start: u64, bytes: u64) -> Result<Vec<f64>, Stop> {
+    pub(super) fn write_in_order(&mut self, start: u64, bytes: u64) -> Result<Vec<f64>, ProbeStop> {
         self.write_all(&extents(start, start + bytes, MIB as u32).collect::<Vec<_>>())
     }
 
     /// Opens the block at each of these places with a first write of [`BLOCK`] bytes.
-    pub(super) fn open(&mut self, places: &[u64]) -> Result<Vec<f64>, Stop> {
-        self.write_all(&places.iter().map(|p| Extent { offset: *p, len: BLOCK }).collect::<Vec<_>>())
+    pub(super) fn open(&mut self, places: &[u64]) -> Result<Vec<f64>, ProbeStop> {
+        self.write_all(&places.iter().map(|p| CardExtent { offset: *p, len: BLOCK }).collect::<Vec<_>>())
     }
 
     /// True where all of the card may be written to, its start left out.
@@ -111,30 +111,30 @@ impl<'b, 's, 't> Bench<'b, 's, 't> {
     }
 
     /// Something that takes about `seconds` is not begun where the time is up, nor once the user asked to stop.
-    pub(super) fn afford(&mut self, seconds: f64) -> Result<(), Stop> {
+    pub(super) fn afford(&mut self, seconds: f64) -> Result<(), ProbeStop> {
         self.context.go_on()?;
-        if self.has_time(seconds) { Ok(()) } else { Err(Stop::Limit) }
+        if self.has_time(seconds) { Ok(()) } else { Err(ProbeStop::Limit) }
     }
 }
 
 /// Writes of these sizes, one directly behind the other.
-pub(super) fn in_a_row(start: u64, sizes: impl IntoIterator<Item = u64>) -> Vec<Extent> {
+pub(super) fn in_a_row(start: u64, sizes: impl IntoIterator<Item = u64>) -> Vec<CardExtent> {
     let mut next = start;
     let write = |len: u64| {
         let offset = next;
         next += len;
-        Extent { offset, len: len as u32 }
+        CardExtent { offset, len: len as u32 }
     };
     sizes.into_iter().map(write).collect()
 }
 
 /// First byte that may be written to where the card is as it is.
-fn first(options: &Options) -> u64 {
+fn first(options: &MapOptions) -> u64 {
     if options.card_addresses { CARD_START } else { 0 }
 }
 
 /// The unit that was chosen, or the erase block as reads showed it.
-fn known_unit(options: &Options, into: &Measured) -> Option<u64> {
+fn known_unit(options: &MapOptions, into: &MeasuredMap) -> Option<u64> {
     options.unit.or(into.erase_block_bytes.value.filter(|unit| *unit >= 256 << 10))
 }
 

@@ -1,9 +1,9 @@
 //! Cost of a write by its size, in order and at random, as in docs/reference/reports.md#lexar-review.
 
-use super::bench::{Bench, LARGEST, in_a_row};
+use super::bench::{LARGEST, WriteTester, in_a_row};
 use super::reader;
 use crate::probe::curve::{plot, point};
-use cardscope_engine::card::{Extent, Stop};
+use cardscope_engine::card::{CardExtent, ProbeStop};
 use cardscope_model::units::{KIB, MIB};
 
 /// Sizes with the number of writes of each: enough for a mean that one slow write does not decide; 31 MiB in order.
@@ -41,7 +41,7 @@ const MOST_SECONDS: f64 = 1.0;
 const BATCH: (usize, usize) = (2, 8);
 
 /// Measures both curves, then the reader.
-pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
+pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     in_order(bench)?;
     at_random(bench)?;
     let curves = &bench.into.curves;
@@ -52,14 +52,14 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
 }
 
 /// The sizes that the target takes.
-fn sizes(bench: &Bench<'_, '_, '_>) -> impl Iterator<Item = (u64, usize)> + use<> {
+fn sizes(bench: &WriteTester<'_, '_, '_>) -> impl Iterator<Item = (u64, usize)> + use<> {
     let sector = u64::from(bench.context.sector());
     SIZES.into_iter().filter(move |(size, _)| *size >= sector)
 }
 
 /// From the largest size down, one directly behind the other: so each write begins on a multiple of its size, and no
 /// block is left half written. Where not all of it fits, the largest sizes are left out.
-fn in_order(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
+fn in_order(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     let mut wanted: Vec<(u64, usize)> = sizes(bench).collect();
     let all = |wanted: &[(u64, usize)]| LEAD + wanted.iter().map(|(size, n)| size * *n as u64).sum::<u64>();
     let room = bench.slots.bytes() / 2;
@@ -81,12 +81,12 @@ fn in_order(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
 
 /// Random writes within as many fresh blocks as the card keeps open (docs/reference/reports.md#lexar-review): the best
 /// that it can do. Beyond that each write closes a block, which the parts `open` and `span` measure.
-fn at_random(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
+fn at_random(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     let unit = bench.slots.unit();
     let open = &bench.into.open_blocks.random;
     // One where it is not known how many.
     let n = open.value.or(open.bound).unwrap_or(1).clamp(1, MOST_BLOCKS);
-    let mut blocks = Blocks { n, places: Vec::new(), left: 0 };
+    let mut blocks = RandomBlocks { n, places: Vec::new(), left: 0 };
     // The smallest first: they leave the least behind for those after them.
     let wanted: Vec<(u64, usize)> = sizes(bench).filter(|(size, _)| *size <= unit).collect();
     for (size, n) in wanted.into_iter().rev() {
@@ -100,16 +100,21 @@ fn at_random(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
 }
 
 /// Blocks under random writes.
-struct Blocks {
+struct RandomBlocks {
     n: u32,
     places: Vec<u64>,
     /// Bytes that may be written before fresh ones are taken.
     left: u64,
 }
 
-impl Blocks {
+impl RandomBlocks {
     /// `n` places of `size` bytes in open blocks, of which there are none where fresh ones are wanted and not to be had.
-    fn extents(&mut self, bench: &mut Bench<'_, '_, '_>, size: u64, n: usize) -> Result<Vec<Extent>, Stop> {
+    fn extents(
+        &mut self,
+        bench: &mut WriteTester<'_, '_, '_>,
+        size: u64,
+        n: usize,
+    ) -> Result<Vec<CardExtent>, ProbeStop> {
         let unit = bench.slots.unit();
         if self.left < size * n as u64 {
             self.places = bench.places(self.n as usize).unwrap_or_default();
@@ -119,7 +124,7 @@ impl Blocks {
         }
         self.left -= size * n as u64;
         let (count, slots) = (self.places.len() as u64, unit / size);
-        let extent = |at: u64, slot: u64| Extent { offset: at + slot * size, len: size as u32 };
+        let extent = |at: u64, slot: u64| CardExtent { offset: at + slot * size, len: size as u32 };
         let mut draw = |below: u64| bench.context.random.below(below);
         let all = (0..if count == 0 { 0 } else { n })
             .map(|_| extent(self.places[draw(count) as usize], draw(slots)));
@@ -129,11 +134,11 @@ impl Blocks {
 
 /// Seconds of writes of one size, fewer of them where each takes long.
 fn scattered(
-    bench: &mut Bench<'_, '_, '_>,
-    blocks: &mut Blocks,
+    bench: &mut WriteTester<'_, '_, '_>,
+    blocks: &mut RandomBlocks,
     size: u64,
     n: usize,
-) -> Result<Vec<f64>, Stop> {
+) -> Result<Vec<f64>, ProbeStop> {
     let mut times: Vec<f64> = Vec::with_capacity(n);
     while times.len() < n && times.iter().sum::<f64>() < MOST_SECONDS {
         let batch = if times.is_empty() { BATCH.0 } else { BATCH.1.min(n - times.len()) };

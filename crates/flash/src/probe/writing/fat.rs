@@ -2,13 +2,13 @@
 //! elsewhere (docs/reference/flash.md#start-of-the-card). It writes over partition table and file allocation table
 //! (saved first), and is only done when asked for.
 
-use super::bench::{Bench, SLOWEST, in_a_row};
+use super::bench::{SLOWEST, WriteTester, in_a_row};
 use super::start_of_run;
-use crate::probe::unmeasured::{Unmeasured, or_reason};
-use cardscope_engine::card::Stop;
-use cardscope_engine::target::Region;
-use cardscope_model::card_map::plot::{Axis, Plot, Scale};
-use cardscope_model::card_map::property::{Evidence, Property};
+use crate::probe::unmeasured::{UnmeasuredReason, or_reason};
+use cardscope_engine::card::ProbeStop;
+use cardscope_engine::target::TargetRegion;
+use cardscope_model::card_map::plot::{AxisScale, Plot, PlotAxis};
+use cardscope_model::card_map::property::{Property, PropertyEvidence};
 use cardscope_model::statistics::median;
 use cardscope_model::units::MIB;
 use cardscope_probing::context::CARD_START;
@@ -33,7 +33,7 @@ const LARGE: usize = 5;
 const LEAST: f64 = 1.25;
 
 /// Compares the start with the rest.
-pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
+pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     if bench.options.card_addresses {
         bench.into.fat_region_bytes = or_reason(compare(bench))?;
         start_of_run::measure(bench)?;
@@ -41,7 +41,7 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     Ok(())
 }
 
-fn compare(bench: &mut Bench<'_, '_, '_>) -> Result<Property<u64>, Unmeasured> {
+fn compare(bench: &mut WriteTester<'_, '_, '_>) -> Result<Property<u64>, UnmeasuredReason> {
     if !bench.options.fat {
         let why =
             "it overwrites the first 16 MiB, partition table included (saved first); select it with --fat";
@@ -69,7 +69,7 @@ fn compare(bench: &mut Bench<'_, '_, '_>) -> Result<Property<u64>, Unmeasured> {
 
 /// The profile of each step of a range, in order. All of it is written before, so that every range comes from the
 /// same state, whatever the card still held of it in a log.
-fn walk(bench: &mut Bench<'_, '_, '_>, from: u64) -> Result<Vec<Option<Profile>>, Stop> {
+fn walk(bench: &mut WriteTester<'_, '_, '_>, from: u64) -> Result<Vec<Option<WriteProfile>>, ProbeStop> {
     let mut steps = Vec::new();
     bench.afford(REACH as f64 / SLOWEST)?;
     if bench.write_in_order(from, REACH)?.is_empty() {
@@ -83,7 +83,7 @@ fn walk(bench: &mut Bench<'_, '_, '_>, from: u64) -> Result<Vec<Option<Profile>>
 }
 
 /// Why the start cannot be compared with the rest.
-fn no_room(region: Region) -> Option<String> {
+fn no_room(region: TargetRegion) -> Option<String> {
     if region.start > 0 {
         return Some("the start of the card is outside the writable range".to_owned());
     }
@@ -93,25 +93,28 @@ fn no_room(region: Region) -> Option<String> {
 
 /// Medians of large and of small writes at one place, as logarithms of seconds.
 #[derive(Debug, Clone, Copy)]
-struct Profile {
+struct WriteProfile {
     large: f64,
     small: f64,
 }
 
-fn profile(bench: &mut Bench<'_, '_, '_>, place: u64) -> Result<Option<Profile>, Stop> {
+fn profile(bench: &mut WriteTester<'_, '_, '_>, place: u64) -> Result<Option<WriteProfile>, ProbeStop> {
     let times = bench.write_all(&in_a_row(place, WRITES))?;
     if times.len() < WRITES.len() {
         return Ok(None);
     }
     let log = |times: &[f64]| median(times).filter(|t| *t > 0.0).map(f64::ln);
-    Ok(log(&times[1..LARGE]).zip(log(&times[LARGE..])).map(|(large, small)| Profile { large, small }))
+    Ok(log(&times[1..LARGE]).zip(log(&times[LARGE..])).map(|(large, small)| WriteProfile { large, small }))
 }
 
 /// The first step that is as the same step elsewhere, where those before it are not.
-fn conclude(elsewhere: &[Vec<Option<Profile>>], start: &[Option<Profile>]) -> Option<Property<u64>> {
-    let usual: Vec<Option<Profile>> = (0..start.len()).map(|step| usual(elsewhere, step)).collect();
+fn conclude(
+    elsewhere: &[Vec<Option<WriteProfile>>],
+    start: &[Option<WriteProfile>],
+) -> Option<Property<u64>> {
+    let usual: Vec<Option<WriteProfile>> = (0..start.len()).map(|step| usual(elsewhere, step)).collect();
     let (large, small) = (limit(elsewhere, &usual, |p| p.large)?, limit(elsewhere, &usual, |p| p.small)?);
-    let differs = |(is, usual): (&Option<Profile>, &Option<Profile>)| match (is, usual) {
+    let differs = |(is, usual): (&Option<WriteProfile>, &Option<WriteProfile>)| match (is, usual) {
         (Some(is), Some(usual)) => {
             (is.large - usual.large).abs() > large || (is.small - usual.small).abs() > small
         }
@@ -124,7 +127,7 @@ fn conclude(elsewhere: &[Vec<Option<Profile>>], start: &[Option<Profile>]) -> Op
         .take(special.max(1))
         .filter_map(|(is, usual)| Some((usual.as_ref()?.large - is.as_ref()?.large).exp()))
         .collect();
-    let evidence = Evidence::by(
+    let evidence = PropertyEvidence::by(
         "the same writes of 64 and 4 KiB at each MiB of the first 16 MiB and, in the same order, of other \
          ranges",
     )
@@ -139,17 +142,17 @@ fn conclude(elsewhere: &[Vec<Option<Profile>>], start: &[Option<Profile>]) -> Op
 }
 
 /// What a step elsewhere is, in the median of the ranges.
-fn usual(elsewhere: &[Vec<Option<Profile>>], step: usize) -> Option<Profile> {
-    let there: Vec<Profile> = elsewhere.iter().filter_map(|walk| *walk.get(step)?).collect();
-    let middle = |pick: fn(&Profile) -> f64| median(&there.iter().map(pick).collect::<Vec<_>>());
-    Some(Profile { large: middle(|p| p.large)?, small: middle(|p| p.small)? })
+fn usual(elsewhere: &[Vec<Option<WriteProfile>>], step: usize) -> Option<WriteProfile> {
+    let there: Vec<WriteProfile> = elsewhere.iter().filter_map(|walk| *walk.get(step)?).collect();
+    let middle = |pick: fn(&WriteProfile) -> f64| median(&there.iter().map(pick).collect::<Vec<_>>());
+    Some(WriteProfile { large: middle(|p| p.large)?, small: middle(|p| p.small)? })
 }
 
 /// How far a step may be from the usual: four times the spread elsewhere, over all steps.
 fn limit(
-    elsewhere: &[Vec<Option<Profile>>],
-    usual: &[Option<Profile>],
-    pick: fn(&Profile) -> f64,
+    elsewhere: &[Vec<Option<WriteProfile>>],
+    usual: &[Option<WriteProfile>],
+    pick: fn(&WriteProfile) -> f64,
 ) -> Option<f64> {
     let apart: Vec<f64> = elsewhere
         .iter()
@@ -160,14 +163,17 @@ fn limit(
     Some((4.0 * spread.max(0.03)).max(LEAST.ln()))
 }
 
-fn plot(start: &[Option<Profile>], usual: &[Option<Profile>], special: usize) -> Plot {
-    let points = |profiles: &[Option<Profile>], pick: fn(&Profile) -> f64| {
-        let at =
-            |i: usize, p: &Option<Profile>| Some(((i as u64 * STEP) as f64, 1e3 * pick(p.as_ref()?).exp()));
+fn plot(start: &[Option<WriteProfile>], usual: &[Option<WriteProfile>], special: usize) -> Plot {
+    let points = |profiles: &[Option<WriteProfile>], pick: fn(&WriteProfile) -> f64| {
+        let at = |i: usize, p: &Option<WriteProfile>| {
+            Some(((i as u64 * STEP) as f64, 1e3 * pick(p.as_ref()?).exp()))
+        };
         profiles.iter().enumerate().filter_map(|(i, p)| at(i, p)).collect::<Vec<_>>()
     };
-    let (x, y) =
-        (Axis::new("address", "bytes", Scale::Linear), Axis::new("median of a write", "ms", Scale::Linear));
+    let (x, y) = (
+        PlotAxis::new("address", "bytes", AxisScale::Linear),
+        PlotAxis::new("median of a write", "ms", AxisScale::Linear),
+    );
     let end = (special > 0).then(|| ((special as u64 * STEP) as f64, "end of the region".to_owned()));
     Plot::new("the same writes over the start of the card", x, y)
         .line("64 KiB", points(start, |p| p.large))
@@ -182,17 +188,20 @@ mod tests {
     use super::*;
 
     /// A walk over erase blocks of 4 MiB, in which steps out of order take longer; the first `special` are slow besides.
-    fn walk(special: usize) -> Vec<Option<Profile>> {
+    fn walk(special: usize) -> Vec<Option<WriteProfile>> {
         let at = |i: usize| {
             let out_of_order = if i.is_multiple_of(4) { 0.0 } else { 0.9 };
-            Some(Profile { large: out_of_order + if i < special { 0.7 } else { 0.0 }, small: out_of_order })
+            Some(WriteProfile {
+                large: out_of_order + if i < special { 0.7 } else { 0.0 },
+                small: out_of_order,
+            })
         };
         (0..16).map(at).collect()
     }
 
     #[test]
     fn a_card_that_is_too_small_is_not_said_to_be_forbidden() {
-        let why = |start, len| no_room(Region { start, len });
+        let why = |start, len| no_room(TargetRegion { start, len });
         assert!(why(0, 24 * MIB).unwrap().contains("too few"));
         assert!(why(MIB, 64 * MIB).unwrap().contains("outside"));
         assert_eq!(why(0, 32 * MIB), None);
@@ -205,6 +214,6 @@ mod tests {
         let whole = conclude(&elsewhere, &walk(16)).unwrap();
         assert_eq!((whole.value, whole.bound), (None, Some(REACH)));
         let none = conclude(&elsewhere, &walk(0)).unwrap();
-        assert_eq!(none.status, cardscope_model::card_map::property::Status::None);
+        assert_eq!(none.status, cardscope_model::card_map::property::PropertyStatus::None);
     }
 }

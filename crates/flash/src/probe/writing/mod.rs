@@ -16,30 +16,30 @@ mod span;
 mod start_of_run;
 mod tables;
 
-use crate::probe::options::{Options, Part, Unknown, leave_out_writes};
+use crate::probe::options::{MapOptions, MapPart, UnknownProperty, leave_out_writes};
 use crate::probe::unmeasured::OUT_OF_LIMITS;
-use bench::{Bench, LARGEST};
-use cardscope_engine::card::{Extent, Stop};
-use cardscope_model::card_map::Measured;
-use cardscope_probing::context::Context;
+use bench::{LARGEST, WriteTester};
+use cardscope_engine::card::{CardExtent, ProbeStop};
+use cardscope_model::card_map::MeasuredMap;
+use cardscope_probing::context::ProbeContext;
 
 /// Each part that writes, in the order in which they run: the card's start comes last, since what lies there hurts most
 /// to lose, and the cache late, since filling it changes what everything after it costs.
-const PARTS: [(Part, &str, Run); 8] = [
-    (Part::OpenBlocks, "open erase blocks", open::measure),
-    (Part::PageWrites, "pages and small writes", page::measure),
-    (Part::WriteCurve, "writes by size", curve::measure),
-    (Part::Span, "small writes by span", span::measure),
-    (Part::Axis, "writes by address", axis::measure),
-    (Part::Queue, "queue of writes", queue::measure),
-    (Part::Cache, "cache", cache::measure),
-    (Part::Fat, "start of the card", fat::measure),
+const PARTS: [(MapPart, &str, MeasurePart); 8] = [
+    (MapPart::OpenBlocks, "open erase blocks", open::measure),
+    (MapPart::PageWrites, "pages and small writes", page::measure),
+    (MapPart::WriteCurve, "writes by size", curve::measure),
+    (MapPart::Span, "small writes by span", span::measure),
+    (MapPart::Axis, "writes by address", axis::measure),
+    (MapPart::Queue, "queue of writes", queue::measure),
+    (MapPart::Cache, "cache", cache::measure),
+    (MapPart::Fat, "start of the card", fat::measure),
 ];
 
 const TABLES: &str = "flashbench tables of writes";
 
 /// The stages of the parts that these options ask for, as a listener hears them.
-pub(super) fn stages(options: &Options) -> Vec<&'static str> {
+pub(super) fn stages(options: &MapOptions) -> Vec<&'static str> {
     if !options.writes {
         return Vec::new();
     }
@@ -49,10 +49,10 @@ pub(super) fn stages(options: &Options) -> Vec<&'static str> {
 
 /// Measures what only writes can show.
 pub(super) fn measure(
-    context: &mut Context<'_, '_>,
-    options: &Options,
-    into: &mut Measured,
-) -> Result<(), Stop> {
+    context: &mut ProbeContext<'_, '_>,
+    options: &MapOptions,
+    into: &mut MeasuredMap,
+) -> Result<(), ProbeStop> {
     if !options.card_addresses {
         let why = "file offsets are not the card's addresses";
         let silent =
@@ -60,7 +60,7 @@ pub(super) fn measure(
         silent.for_each(|property| property.leave_out(why));
     }
     context.shape(LARGEST, 1)?;
-    let Some(mut bench) = Bench::new(context, options, into) else {
+    let Some(mut bench) = WriteTester::new(context, options, into) else {
         leave_out_writes(into, "the writable range is too small to compare positions");
         return Ok(());
     };
@@ -85,11 +85,11 @@ const SAVABLE: u64 = 8;
 
 /// Whether no place of what may be written to can be read: each try to save more of such a card costs it thousands of
 /// reads that fail.
-fn is_unreadable(context: &mut Context<'_, '_>) -> Result<bool, Stop> {
+fn is_unreadable(context: &mut ProbeContext<'_, '_>) -> Result<bool, ProbeStop> {
     let (region, sector) = (context.region, context.sector());
     for i in 0..SAVABLE {
         let offset = region.start + region.len / SAVABLE * i / u64::from(sector) * u64::from(sector);
-        if context.read(Extent { offset, len: sector })?.is_some() {
+        if context.read(CardExtent { offset, len: sector })?.is_some() {
             return Ok(false);
         }
     }
@@ -97,14 +97,18 @@ fn is_unreadable(context: &mut Context<'_, '_>) -> Result<bool, Stop> {
 }
 
 /// How a part is run.
-type Run = fn(&mut Bench<'_, '_, '_>) -> Result<(), Stop>;
+type MeasurePart = fn(&mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop>;
 
 /// Runs a part; why it was cut short, where it was.
-fn run(bench: &mut Bench<'_, '_, '_>, what: &str, run: Run) -> Result<Option<&'static str>, Stop> {
+fn run(
+    bench: &mut WriteTester<'_, '_, '_>,
+    what: &str,
+    run: MeasurePart,
+) -> Result<Option<&'static str>, ProbeStop> {
     bench.begin(what);
     match run(bench) {
-        Err(Stop::Limit) if bench.is_out_of_patience() => Ok(Some("the card answered too slowly")),
-        Err(Stop::Limit) => Ok(Some(OUT_OF_LIMITS)),
+        Err(ProbeStop::Limit) if bench.is_out_of_patience() => Ok(Some("the card answered too slowly")),
+        Err(ProbeStop::Limit) => Ok(Some(OUT_OF_LIMITS)),
         other => other.map(|()| None),
     }
 }

@@ -1,13 +1,13 @@
 //! The page as writes show it, and writes so small that the card puts them into a log of their own
 //! (docs/reference/flash.md#cost-of-a-write, docs/reference/flash.md#small-write-log).
 
-use super::bench::Bench;
-use cardscope_engine::card::{Extent, Stop};
-use cardscope_model::card_map::plot::{Axis, Plot, Scale};
-use cardscope_model::card_map::property::{Cost, Evidence, Property, Status};
+use super::bench::WriteTester;
+use cardscope_engine::card::{CardExtent, ProbeStop};
+use cardscope_model::card_map::plot::{AxisScale, Plot, PlotAxis};
+use cardscope_model::card_map::property::{Property, PropertyEvidence, PropertyStatus, SearchCost};
 use cardscope_model::statistics::median;
 use cardscope_model::units::KIB;
-use cardscope_statistics::bend::{Bend, SizeTime, page};
+use cardscope_statistics::bend::{PageBend, SizeTime, page};
 use cardscope_statistics::robust::{deviation, median_error};
 
 /// Sizes tried, in KiB.
@@ -36,7 +36,7 @@ const LOG_WRITES: usize = 4;
 const LEAST_SURE: f64 = 0.5;
 
 /// Finds page and small-write log.
-pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
+pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     let before = bench.context.spent();
     let times = by_size(bench)?;
     let cost = bench.context.cost_since(before);
@@ -52,7 +52,7 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
 }
 
 /// Times of writes in order by size, two blocks in turn where the card keeps two open: so nothing is joined in memory.
-fn by_size(bench: &mut Bench<'_, '_, '_>) -> Result<Vec<SizeTime>, Stop> {
+fn by_size(bench: &mut WriteTester<'_, '_, '_>) -> Result<Vec<SizeTime>, ProbeStop> {
     let sector = u64::from(bench.context.sector());
     let mut sizes: Vec<u64> = SIZES_KIB.iter().map(|kib| kib * KIB).filter(|size| *size >= sector).collect();
     bench.context.random.shuffle(&mut sizes);
@@ -63,8 +63,9 @@ fn by_size(bench: &mut Bench<'_, '_, '_>) -> Result<Vec<SizeTime>, Stop> {
         bench.afford(0.2)?;
         let Some(places) = bench.places(blocks) else { break };
         let rounds = if size < LARGE { WRITES } else { WRITES / 2 } / blocks as u64;
-        let at =
-            |round: u64| places.iter().map(move |p| Extent { offset: p + round * size, len: size as u32 });
+        let at = |round: u64| {
+            places.iter().map(move |p| CardExtent { offset: p + round * size, len: size as u32 })
+        };
         bench.write_all(&at(0).collect::<Vec<_>>())?;
         let times = bench.write_all(&(1..=rounds).flat_map(at).collect::<Vec<_>>())?;
         let Some(seconds) = median(&times) else { continue };
@@ -77,13 +78,13 @@ fn by_size(bench: &mut Bench<'_, '_, '_>) -> Result<Vec<SizeTime>, Stop> {
 
 /// Joins what writes say with what reads said: where both speak of the same page they are surer together, else the
 /// surer one holds.
-fn fuse(bench: &mut Bench<'_, '_, '_>, bend: Bend, times: &[SizeTime], cost: Cost) {
+fn fuse(bench: &mut WriteTester<'_, '_, '_>, bend: PageBend, times: &[SizeTime], cost: SearchCost) {
     let evidence = evidence(times, bend).cost(cost);
     let read = &mut bench.into.page_bytes;
     let odds = |p: f64| (p.clamp(1e-4, 1.0 - 1e-4) / (1.0 - p.clamp(1e-4, 1.0 - 1e-4))).ln();
     let confidence = |odds: f64| (1.0 / (1.0 + (-odds).exp())).min(0.995);
     let Some(page) = bend.page.map(|page| page as u64) else {
-        if read.status == Status::NotTested {
+        if read.status == PropertyStatus::NotTested {
             *read = match bend.confidence {
                 sure if sure >= LEAST_SURE => Property::none(sure, evidence),
                 _ => Property::not_tested("the times scatter too much to show a page"),
@@ -106,13 +107,15 @@ fn fuse(bench: &mut Bench<'_, '_, '_>, bend: Bend, times: &[SizeTime], cost: Cos
     }
 }
 
-fn evidence(times: &[SizeTime], bend: Bend) -> Evidence {
-    let (x, y) =
-        (Axis::new("size of a write", "bytes", Scale::Log2), Axis::new("median", "µs", Scale::Log10));
+fn evidence(times: &[SizeTime], bend: PageBend) -> PropertyEvidence {
+    let (x, y) = (
+        PlotAxis::new("size of a write", "bytes", AxisScale::Log2),
+        PlotAxis::new("median", "µs", AxisScale::Log10),
+    );
     let plot = Plot::new("time of a write by its size", x, y)
         .line("in order", times.iter().map(|t| (t.bytes, t.seconds * 1e6)))
         .marked(bend.page.map(|page| (page, format!("page of {} KiB", page / 1024.0))));
-    Evidence::by(
+    PropertyEvidence::by(
         "sequential writes of 1 to 96 KiB in two fresh blocks in turn; those below a page, or \
                   cutting one, take longer",
     )
@@ -122,11 +125,15 @@ fn evidence(times: &[SizeTime], bend: Bend) -> Evidence {
 
 /// A size below which writes cost more than larger ones has been seen already; else they are tried beyond the limit of
 /// open blocks, where all others pay for a closing.
-fn small_log(bench: &mut Bench<'_, '_, '_>, times: &[SizeTime], threshold: Option<f64>) -> Result<(), Stop> {
+fn small_log(
+    bench: &mut WriteTester<'_, '_, '_>,
+    times: &[SizeTime],
+    threshold: Option<f64>,
+) -> Result<(), ProbeStop> {
     if let Some(bytes) = threshold {
         let at = |wanted: f64| times.iter().find(|t| t.bytes >= wanted).map_or(0.0, |t| t.seconds * 1e3);
         let evidence =
-            Evidence::by("sequential writes of 1 to 96 KiB; small ones take longer than larger ones")
+            PropertyEvidence::by("sequential writes of 1 to 96 KiB; small ones take longer than larger ones")
                 .number("write of that size", at(bytes), "ms")
                 .number("next larger one", at(bytes + 1.0), "ms");
         bench.into.small_write_log_bytes = Property::measured(bytes as u64, 0.9, evidence);
@@ -139,7 +146,7 @@ fn small_log(bench: &mut Bench<'_, '_, '_>, times: &[SizeTime], threshold: Optio
     let before = bench.context.spent();
     let found = beyond(bench, limit)?;
     let Some((_, large)) = found.last().copied() else { return Ok(()) };
-    let evidence = Evidence::by("random writes in more blocks than stay open, by size")
+    let evidence = PropertyEvidence::by("random writes in more blocks than stay open, by size")
         .numbers(found.iter().map(|(b, t)| (format!("write of {} KiB", b / KIB), t * 1e3, "ms")))
         .cost(bench.context.cost_since(before));
     let small = found.iter().rev().find(|(_, t)| *t < ELSEWHERE * large).map(|(bytes, _)| *bytes);
@@ -152,21 +159,21 @@ fn small_log(bench: &mut Bench<'_, '_, '_>, times: &[SizeTime], threshold: Optio
 
 /// Writes to more blocks than may be open, in turn, each visit two of them out of order: the first may only open the
 /// block. By size; the first round, of the smallest size, only opens the blocks.
-fn visits(places: &[u64]) -> Vec<(u64, [Extent; 2])> {
+fn visits(places: &[u64]) -> Vec<(u64, [CardExtent; 2])> {
     // Steps of 13 in 23 places of 32 KiB: none follows another.
     let position = |turn: usize| (13 * (turn as u64 + 1)) % 23 * 32 * KIB;
     let opening = std::iter::repeat_n(LOG_KIB[0], places.len());
     let sizes = opening.chain(LOG_KIB.into_iter().flat_map(|kib| [kib; LOG_WRITES])).map(|kib| kib * KIB);
     let visit = |(visit, size): (usize, u64)| {
         let (place, turn) = (places[visit % places.len()], 2 * (visit / places.len()));
-        let extent = |i: usize| Extent { offset: place + position(turn + i), len: size as u32 };
+        let extent = |i: usize| CardExtent { offset: place + position(turn + i), len: size as u32 };
         (size, [extent(0), extent(1)])
     };
     sizes.enumerate().map(visit).collect()
 }
 
 /// Seconds of a visit, by size: the median.
-fn beyond(bench: &mut Bench<'_, '_, '_>, limit: u32) -> Result<Vec<(u64, f64)>, Stop> {
+fn beyond(bench: &mut WriteTester<'_, '_, '_>, limit: u32) -> Result<Vec<(u64, f64)>, ProbeStop> {
     let Some(places) = bench.places(limit as usize + 1) else { return Ok(Vec::new()) };
     let visits = visits(&places);
     // Saved together: put back by their addresses, each block is opened once.

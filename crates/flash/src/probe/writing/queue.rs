@@ -1,12 +1,12 @@
 //! Whether many small writes at a time are faster than one, or whether the queue is a fake that all but halts the card
 //! (docs/reference/flash.md#queues).
 
-use super::bench::{Bench, LARGEST};
+use super::bench::{LARGEST, WriteTester};
 use super::span::{SMALL, places};
-use cardscope_engine::card::Stop;
-use cardscope_engine::target::Direction;
-use cardscope_model::card_map::property::{Evidence, Property, Status};
-use cardscope_model::finding::{Finding, Weight};
+use cardscope_engine::card::ProbeStop;
+use cardscope_engine::target::IoDirection;
+use cardscope_model::card_map::property::{Property, PropertyEvidence, PropertyStatus};
+use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_statistics::estimate::estimate;
 
 /// Depth of the queue that is tried.
@@ -48,7 +48,7 @@ const FRESH_SECONDS: f64 = 0.3;
 const MOST_READS: usize = 4000;
 
 /// Measures writes with and without a queue, and reads of what was just written.
-pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
+pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     let result = compare(bench).and_then(|()| fresh_reads(bench));
     bench.context.shape(LARGEST, 1)?;
     result
@@ -56,7 +56,7 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
 
 /// What a queue gains depends on where data lies: reads of a fast cache gain less than those of the flash behind it. A
 /// benchmark reads what it just wrote, so where the map may write, its figure is that of such data.
-fn fresh_reads(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
+fn fresh_reads(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     let is_queue = bench.into.queue_depth_effective.value.is_some();
     let Some(start) = bench.slots.span(FRESH, &mut bench.context.random).filter(|_| is_queue) else {
         return Ok(());
@@ -69,7 +69,7 @@ fn fresh_reads(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
         one.extend(fresh_rate(bench, start, 1)?);
         many.extend(fresh_rate(bench, start, DEPTH)?);
     }
-    let Some(gain) = Gain::of(&one, &many) else { return Ok(()) };
+    let Some(gain) = WriteQueueGain::of(&one, &many) else { return Ok(()) };
     let old = &mut bench.into.queue_depth_effective;
     let numbers = [
         ("gain, data just written", gain.value, "times"),
@@ -82,29 +82,31 @@ fn fresh_reads(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
 }
 
 /// Reads a second with `depth` in flight, at random places of what was just written.
-fn fresh_rate(bench: &mut Bench<'_, '_, '_>, start: u64, depth: u32) -> Result<Option<f64>, Stop> {
+fn fresh_rate(bench: &mut WriteTester<'_, '_, '_>, start: u64, depth: u32) -> Result<Option<f64>, ProbeStop> {
     bench.context.shape(SMALL, depth)?;
     let mut next = places(bench, start, FRESH, MOST_READS).into_iter();
     let (mut reads, mut seconds) = (0, 0.0);
-    bench.context.stream_for(Direction::Read, FRESH_SECONDS, &mut next, |_, end| {
+    bench.context.stream_for(IoDirection::Read, FRESH_SECONDS, &mut next, |_, end| {
         reads += 1;
         seconds = end;
     })?;
     Ok((reads > depth && seconds > 0.0).then(|| f64::from(reads) / seconds))
 }
 
-fn compare(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
+fn compare(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     let before = bench.context.spent();
     let known = &bench.into.random_write_span_bytes;
     let span = match known.status {
-        Status::Measured | Status::AtLeast => known.value.or(known.bound).unwrap_or(SPAN).min(SPAN),
+        PropertyStatus::Measured | PropertyStatus::AtLeast => {
+            known.value.or(known.bound).unwrap_or(SPAN).min(SPAN)
+        }
         // Inside one erase block, where every card is as fast as it gets.
-        Status::None | Status::NotTested => bench.slots.unit().min(ONE_BLOCK),
+        PropertyStatus::None | PropertyStatus::NotTested => bench.slots.unit().min(ONE_BLOCK),
     };
     let span = span.min(bench.slots.bytes());
     let Some(start) = bench.slots.span(span, &mut bench.context.random) else { return Ok(()) };
     let found = rates(bench, (start, span))?;
-    let Some(gain) = found.and_then(|(one, many)| Gain::of(&one, &many)) else {
+    let Some(gain) = found.and_then(|(one, many)| WriteQueueGain::of(&one, &many)) else {
         bench.into.write_queue_gain = Property::not_tested("too few writes completed");
         return Ok(());
     };
@@ -117,10 +119,10 @@ fn compare(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
 }
 
 /// Writes a second in each slice, at depth 1 and at the full depth.
-type Rates = (Vec<f64>, Vec<f64>);
+type RatePairs = (Vec<f64>, Vec<f64>);
 
 /// Writes per second one at a time and with a queue, pair by pair; `None` where nothing could be timed.
-fn rates(bench: &mut Bench<'_, '_, '_>, area: (u64, u64)) -> Result<Option<Rates>, Stop> {
+fn rates(bench: &mut WriteTester<'_, '_, '_>, area: (u64, u64)) -> Result<Option<RatePairs>, ProbeStop> {
     // The first writes pay for what the span before left open.
     slice(bench, area, 1)?;
     bench.afford(4.0 * SLICE_SECONDS)?;
@@ -137,7 +139,7 @@ fn rates(bench: &mut Bench<'_, '_, '_>, area: (u64, u64)) -> Result<Option<Rates
                 // One slice of each tells only of a queue that was not through with it when its time was over: each of its
                 // groups is slow, which no single stall makes them.
                 let slow = first.seconds > SLICE_SECONDS;
-                return if slow { Ok(Some((alone.groups(), first.groups()))) } else { Err(Stop::Limit) };
+                return if slow { Ok(Some((alone.groups(), first.groups()))) } else { Err(ProbeStop::Limit) };
             }
             // What was compared before the time is up still holds.
             if !bench.has_time(expected) {
@@ -157,12 +159,12 @@ fn rates(bench: &mut Bench<'_, '_, '_>, area: (u64, u64)) -> Result<Option<Rates
 }
 
 /// Ends of the writes of a slice, in seconds since its begin.
-struct Slice {
+struct WriteSlice {
     ends: Vec<f64>,
     seconds: f64,
 }
 
-impl Slice {
+impl WriteSlice {
     /// Writes per second; `full` leaves out those before the queue was full.
     fn rate(&self, full: bool) -> f64 {
         let skip = if full { DEPTH as usize } else { 0 };
@@ -186,23 +188,23 @@ impl Slice {
 
 /// Writes with `depth` in flight, none of them begun after [`SLICE_SECONDS`].
 fn slice(
-    bench: &mut Bench<'_, '_, '_>,
+    bench: &mut WriteTester<'_, '_, '_>,
     (start, span): (u64, u64),
     depth: u32,
-) -> Result<Option<Slice>, Stop> {
+) -> Result<Option<WriteSlice>, ProbeStop> {
     bench.context.shape(SMALL, depth)?;
     let extents = places(bench, start, span, if depth == 1 { ONE_SLICE } else { SLICE });
     bench.context.prepare(&extents)?;
     let mut ends: Vec<f64> = Vec::with_capacity(SLICE);
     let mut next = extents.into_iter();
-    bench.context.stream_for(Direction::Write, SLICE_SECONDS, &mut next, |_, end| ends.push(end))?;
+    bench.context.stream_for(IoDirection::Write, SLICE_SECONDS, &mut next, |_, end| ends.push(end))?;
     let seconds = ends.last().copied().unwrap_or(0.0);
-    Ok((ends.len() >= PAIRS && seconds > 0.0).then_some(Slice { ends, seconds }))
+    Ok((ends.len() >= PAIRS && seconds > 0.0).then_some(WriteSlice { ends, seconds }))
 }
 
 /// What a queue gains.
 #[derive(Debug, Clone, Copy)]
-struct Gain {
+struct WriteQueueGain {
     value: f64,
     /// 95 % interval; a single pair has none.
     ci: Option<[f64; 2]>,
@@ -210,13 +212,13 @@ struct Gain {
     many: f64,
 }
 
-impl Gain {
+impl WriteQueueGain {
     /// From rates pair by pair; `None` where there is no pair.
-    fn of(one: &[f64], many: &[f64]) -> Option<Gain> {
+    fn of(one: &[f64], many: &[f64]) -> Option<WriteQueueGain> {
         let logs: Vec<f64> = one.iter().zip(many).map(|(a, b)| (b / a).ln()).collect();
         let e = estimate(&logs)?;
         let level = |rates: &[f64]| estimate(rates).map_or(0.0, |e| e.median);
-        Some(Gain {
+        Some(WriteQueueGain {
             value: e.mean.exp(),
             ci: e.ci95.map(|ci| ci.map(f64::exp)),
             one: level(one),
@@ -235,18 +237,18 @@ impl Gain {
         (1.0 - width / 2.0).clamp(0.5, 0.99)
     }
 
-    fn evidence(&self) -> Evidence {
+    fn evidence(&self) -> PropertyEvidence {
         let rates = [("one at a time", self.one, "IOPS"), ("32 in flight", self.many, "IOPS")];
         let ends = |[low, high]: [f64; 2]| {
             [("gain, lower end of 95 %", low, ""), ("gain, upper end of 95 %", high, "")]
         };
-        Evidence::by(METHOD).numbers(rates).numbers(self.ci.map(ends).into_iter().flatten())
+        PropertyEvidence::by(METHOD).numbers(rates).numbers(self.ci.map(ends).into_iter().flatten())
     }
 
     fn finding(&self) -> Finding {
         let verdict = "The card nearly halts with many writes in flight: its queue is fake.";
         let interval = self.ci.map_or_else(String::new, |[low, high]| format!(" ({low:.2} to {high:.2})"));
-        Finding::new("fake-queue", Weight::Hint, self.confidence(), verdict)
+        Finding::new("fake-queue", FindingWeight::Hint, self.confidence(), verdict)
             .because("one at a time", format!("{:.0} IOPS", self.one))
             .because("32 in flight", format!("{:.0} IOPS", self.many))
             .because("gain", format!("{:.2}{interval}", self.value))
@@ -259,22 +261,22 @@ mod tests {
     use super::*;
 
     /// Ends of `n` writes, one every `step` seconds.
-    fn slice(n: usize, step: f64) -> Slice {
+    fn slice(n: usize, step: f64) -> WriteSlice {
         let ends: Vec<f64> = (1..=n).map(|i| i as f64 * step).collect();
-        Slice { seconds: ends[n - 1], ends }
+        WriteSlice { seconds: ends[n - 1], ends }
     }
 
     #[test]
     fn one_slice_of_a_halting_queue_is_enough_to_name_it_and_one_of_a_working_queue_is_not_called_fake() {
         let alone = slice(64, 0.001);
-        let gain = |many: &Slice| Gain::of(&alone.groups(), &many.groups()).unwrap();
+        let gain = |many: &WriteSlice| WriteQueueGain::of(&alone.groups(), &many.groups()).unwrap();
         assert!(gain(&slice(40, 1.0)).is_fake());
         assert!(!gain(&slice(128, 0.0005)).is_fake());
     }
 
     #[test]
     fn a_single_pair_has_no_interval_and_no_number_that_is_none() {
-        let gain = Gain::of(&[1000.0], &[10.0]).unwrap();
+        let gain = WriteQueueGain::of(&[1000.0], &[10.0]).unwrap();
         assert!(gain.evidence().numbers.iter().all(|n| n.value.is_finite()));
         assert!(!gain.is_fake() && gain.confidence() == 0.5);
     }

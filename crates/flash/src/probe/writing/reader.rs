@@ -1,8 +1,8 @@
 //! Whether the reader cuts long writes in two (docs/reference/linux.md#usb-readers).
 
-use super::bench::{Bench, in_a_row};
-use cardscope_engine::card::Stop;
-use cardscope_model::finding::{Finding, Weight};
+use super::bench::{WriteTester, in_a_row};
+use cardscope_engine::card::ProbeStop;
+use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::statistics::median;
 use cardscope_model::units::{KIB, three_digits};
 use cardscope_statistics::robust::{deviation, median_error};
@@ -20,7 +20,7 @@ const MOST_MISSES: usize = ROUNDS.0;
 const MOST_READER_SECONDS: f64 = 1.5;
 
 /// Compares 128 KiB with what 64 and 120 KiB let expect, until it is dearer for sure or cannot be by much.
-pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
+pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     let round: u64 = CUT.iter().sum::<u64>().next_multiple_of(64 * KIB);
     let most = ROUNDS.1.min((bench.slots.unit() / round) as usize);
     let began = bench.context.seconds();
@@ -45,7 +45,7 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
             }
         }
     }
-    if let Some(seen) = seen.filter(Fragment::is_there) {
+    if let Some(seen) = seen.filter(FragmentCost::is_there) {
         bench.into.findings.push(seen.finding());
     }
     Ok(())
@@ -53,7 +53,7 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
 
 /// What a write of 128 KiB takes beyond one of 120 KiB and the transfer of 8 KiB more.
 #[derive(Debug, Clone, Copy)]
-struct Fragment {
+struct FragmentCost {
     small: f64,
     uncut: f64,
     cut: f64,
@@ -61,7 +61,7 @@ struct Fragment {
     error: f64,
 }
 
-fn fragment(times: &[Vec<f64>; 3]) -> Option<Fragment> {
+fn fragment(times: &[Vec<f64>; 3]) -> Option<FragmentCost> {
     let [small, uncut, cut] = [median(&times[0])?, median(&times[1])?, median(&times[2])?];
     let error = |list: &[f64], centre: f64| {
         let spread = deviation(list, centre).unwrap_or(0.0);
@@ -72,10 +72,10 @@ fn fragment(times: &[Vec<f64>; 3]) -> Option<Fragment> {
     let error = error(&times[2], cut)
         .hypot((1.0 + share) * error(&times[1], uncut))
         .hypot(share * error(&times[0], small));
-    Some(Fragment { small, uncut, cut, excess, error })
+    Some(FragmentCost { small, uncut, cut, excess, error })
 }
 
-impl Fragment {
+impl FragmentCost {
     /// Four standard errors, and at least 2 % of the write.
     fn is_there(&self) -> bool {
         self.excess > 4.0 * self.error && self.excess > 0.02 * self.cut
@@ -90,7 +90,7 @@ impl Fragment {
         let sure = (1.0 - (-sigmas * sigmas / 2.0).exp()).min(0.99);
         let verdict = "The reader splits writes above 120 KiB, which takes extra time.";
         let ms = |seconds: f64| format!("{} ms", three_digits(seconds * 1e3));
-        Finding::new("reader-splits", Weight::Hint, sure, verdict)
+        Finding::new("reader-splits", FindingWeight::Hint, sure, verdict)
             .because("64 KiB", ms(self.small))
             .because("120 KiB", ms(self.uncut))
             .because(

@@ -3,8 +3,8 @@
 //! block that was touched is copied once more by the card when its content is restored: 0.6 s each on the card of
 //! docs/reference/reports.md#lexar-review.
 
-use cardscope_engine::target::Region;
-use cardscope_model::random::Random;
+use cardscope_engine::target::TargetRegion;
+use cardscope_model::random::SeededRandom;
 use cardscope_model::units::MIB;
 use std::collections::VecDeque;
 
@@ -29,7 +29,7 @@ const SURELY_INSIDE: u64 = MIB;
 
 /// The part of the card that may be written to, in places of one erase block each.
 #[derive(Debug, Clone)]
-pub(super) struct Slots {
+pub(super) struct WriteSlots {
     first: u64,
     unit: u64,
     known: bool,
@@ -38,13 +38,13 @@ pub(super) struct Slots {
     recent: VecDeque<usize>,
 }
 
-impl Slots {
+impl WriteSlots {
     /// Places of `unit` bytes, known to be an erase block or only thought to, in a region from address `from` on.
     /// `None` where there are too few.
-    pub(super) fn new(region: Region, unit: u64, known: bool, from: u64) -> Option<Slots> {
+    pub(super) fn new(region: TargetRegion, unit: u64, known: bool, from: u64) -> Option<WriteSlots> {
         let first = region.start.max(from).div_ceil(unit) * unit;
         let count = region.end().saturating_sub(first) / unit;
-        (count >= LEAST_PLACES).then(|| Slots {
+        (count >= LEAST_PLACES).then(|| WriteSlots {
             first,
             unit,
             known,
@@ -74,7 +74,7 @@ impl Slots {
     }
 
     /// `n` places of which none was taken lately. `None` where there are not so many.
-    pub(super) fn take(&mut self, n: usize, random: &mut Random) -> Option<Vec<u64>> {
+    pub(super) fn take(&mut self, n: usize, random: &mut SeededRandom) -> Option<Vec<u64>> {
         let steps = &APART[if self.known { KNOWN } else { 0 }..];
         let found = steps.iter().find_map(|apart| self.pick(n, *apart, random))?;
         self.note(found.iter().copied());
@@ -91,7 +91,7 @@ impl Slots {
     }
 
     /// A range of `bytes` bytes from a multiple of `align` on that was not used before, or else not lately.
-    pub(super) fn range(&mut self, bytes: u64, align: u64, random: &mut Random) -> Option<u64> {
+    pub(super) fn range(&mut self, bytes: u64, align: u64, random: &mut SeededRandom) -> Option<u64> {
         let slots = bytes.div_ceil(self.unit) as usize;
         let last = self.used.len().checked_sub(slots)?;
         let aligned: Vec<usize> = (0..=last).filter(|i| self.at(*i).is_multiple_of(align)).collect();
@@ -107,7 +107,7 @@ impl Slots {
     }
 
     /// The start of a range of `bytes` bytes at random, used before or not.
-    pub(super) fn span(&self, bytes: u64, random: &mut Random) -> Option<u64> {
+    pub(super) fn span(&self, bytes: u64, random: &mut SeededRandom) -> Option<u64> {
         let slots = bytes.div_ceil(self.unit) as usize;
         let last = self.used.len().checked_sub(slots)?;
         Some(self.at(random.below(last as u64 + 1) as usize))
@@ -118,7 +118,7 @@ impl Slots {
     }
 
     /// Those that rested first, in random order, then those never used.
-    fn pick(&self, n: usize, apart: usize, random: &mut Random) -> Option<Vec<usize>> {
+    fn pick(&self, n: usize, apart: usize, random: &mut SeededRandom) -> Option<Vec<usize>> {
         let mut chosen: Vec<usize> = Vec::with_capacity(n);
         let ready = |i: &usize| !self.recent.contains(i);
         let (mut rested, mut fresh): (Vec<usize>, Vec<usize>) =
@@ -146,9 +146,9 @@ mod tests {
         fn places_have_rested_lie_inside_and_begin_on_a_boundary(
             start in 0u64..1 << 34, mib in 8u64..4096, unit in prop::sample::select(vec![1u64, 4, 6, 24]), seed: u64,
         ) {
-            let region = Region { start, len: mib * MIB };
-            let Some(mut slots) = Slots::new(region, unit * MIB, true, CARD_START) else { return Ok(()) };
-            let mut random = Random::new(seed);
+            let region = TargetRegion { start, len: mib * MIB };
+            let Some(mut slots) = WriteSlots::new(region, unit * MIB, true, CARD_START) else { return Ok(()) };
+            let mut random = SeededRandom::new(seed);
             let mut seen: Vec<u64> = Vec::new();
             for n in [1usize, 2, 3, 5, 8, 13, 1, 2, 3] {
                 let Some(places) = slots.take(n, &mut random) else { break };
@@ -165,9 +165,9 @@ mod tests {
 
     #[test]
     fn a_range_keeps_off_what_was_written() {
-        let region = Region { start: 0, len: 1024 * MIB };
-        let mut slots = Slots::new(region, 4 * MIB, false, CARD_START).unwrap();
-        let mut random = Random::new(1);
+        let region = TargetRegion { start: 0, len: 1024 * MIB };
+        let mut slots = WriteSlots::new(region, 4 * MIB, false, CARD_START).unwrap();
+        let mut random = SeededRandom::new(1);
         let places = slots.take(20, &mut random).unwrap();
         let range = slots.range(100 * MIB, 4 * MIB, &mut random).unwrap();
         assert!(range.is_multiple_of(4 * MIB));

@@ -2,9 +2,9 @@
 //! (docs/reference/flash.md#first-block-of-a-run). So one block is written as the first of a run and as the second, and
 //! the start of the card as the first.
 
-use super::bench::{Bench, SLOWEST, in_a_row};
-use cardscope_engine::card::{Extent, Stop};
-use cardscope_model::finding::{Finding, Weight};
+use super::bench::{SLOWEST, WriteTester, in_a_row};
+use cardscope_engine::card::{CardExtent, ProbeStop};
+use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::statistics::median;
 use cardscope_model::units::{BinarySize, KIB, MIB, three_digits};
 
@@ -23,7 +23,7 @@ const LEAST: f64 = 1.1;
 
 /// Median seconds of a small write.
 #[derive(Debug, Clone, Copy)]
-struct Starts {
+struct StartTimes {
     /// In the first block of a run.
     first: f64,
     /// In the block behind it.
@@ -35,7 +35,7 @@ struct Starts {
 }
 
 /// Tells order from place, where the start of the card may be written to.
-pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
+pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     // A unit that was chosen may end within an erase block, where a run goes on in the same one.
     let unit = bench.into.erase_block_bytes.value.unwrap_or_else(|| bench.slots.unit());
     let is_reached = bench.options.fat && bench.context.region.start == 0;
@@ -54,18 +54,18 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     if let [Some(first), Some(second), Some(second_as_first), Some(card_start)] =
         [first, second, second_as_first, card_start]
     {
-        let starts = Starts { first, second, second_as_first, card_start };
+        let starts = StartTimes { first, second, second_as_first, card_start };
         bench.into.findings.extend(judge(starts, unit, bench.into.fat_region_bytes.value.is_some()));
     }
     Ok(())
 }
 
 /// Writes a block in order: the median of its small writes; `None` where one of its writes failed.
-fn block(bench: &mut Bench<'_, '_, '_>, place: u64, unit: u64) -> Result<Option<f64>, Stop> {
+fn block(bench: &mut WriteTester<'_, '_, '_>, place: u64, unit: u64) -> Result<Option<f64>, ProbeStop> {
     let part = unit / PARTS / SMALL * SMALL;
     let small = || std::iter::repeat_n(SMALL, TIMED);
     let parts = (0..PARTS).flat_map(|_| small().chain([part - TIMED as u64 * SMALL]));
-    let writes: Vec<Extent> = in_a_row(place, parts);
+    let writes: Vec<CardExtent> = in_a_row(place, parts);
     let times = bench.write_all(&writes)?;
     if times.len() < writes.len() {
         return Ok(None);
@@ -77,8 +77,8 @@ fn block(bench: &mut Bench<'_, '_, '_>, place: u64, unit: u64) -> Result<Option<
 /// An effect of order shows in one and the same block, and in another that comes first, too. One of place is beyond all
 /// that order does, on a card with a region at its start. Without one, 1 of the random cards 0 to 2149 has a slow start,
 /// and 5 of 2 150 others had, all with erase blocks of 12 MiB; why is not known, so nothing is said of them.
-fn judge(starts: Starts, unit: u64, has_region: bool) -> Option<Finding> {
-    let Starts { first, second, second_as_first, card_start } = starts;
+fn judge(starts: StartTimes, unit: u64, has_region: bool) -> Option<Finding> {
+    let StartTimes { first, second, second_as_first, card_start } = starts;
     let by_order = is_beyond(second, &[first, second_as_first]);
     let by_place = is_beyond(card_start, &[first, second, second_as_first]);
     let (order, place) = (words(second_as_first / second), words(card_start / first));
@@ -102,7 +102,7 @@ fn judge(starts: Starts, unit: u64, has_region: bool) -> Option<Finding> {
     }
     let ms = |seconds: f64| format!("{} ms", three_digits(1e3 * seconds));
     Some(
-        Finding::new("start-of-run", Weight::Note, 0.97, verdict)
+        Finding::new("start-of-run", FindingWeight::Note, 0.97, verdict)
             .because("first block of a run", ms(first))
             .because("the block after it", ms(second))
             .because("that block as the first of a run", ms(second_as_first))
@@ -126,10 +126,10 @@ mod tests {
     use super::*;
 
     fn said(first: f64, second: f64, second_as_first: f64, card_start: f64) -> Option<String> {
-        said_of(Starts { first, second, second_as_first, card_start }, true)
+        said_of(StartTimes { first, second, second_as_first, card_start }, true)
     }
 
-    fn said_of(starts: Starts, has_region: bool) -> Option<String> {
+    fn said_of(starts: StartTimes, has_region: bool) -> Option<String> {
         judge(starts, 4 * MIB, has_region).map(|finding| finding.verdict)
     }
 
@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(said(2.6e-3, 2.65e-3, 2.55e-3, 2.7e-3), None);
         assert_eq!(said(3.4e-3, 2.6e-3, 2.6e-3, 3.4e-3), None, "one block is slow, not the first of a run");
         let slow_start =
-            Starts { first: 2.6e-3, second: 2.6e-3, second_as_first: 2.6e-3, card_start: 5.2e-3 };
+            StartTimes { first: 2.6e-3, second: 2.6e-3, second_as_first: 2.6e-3, card_start: 5.2e-3 };
         assert_eq!(said_of(slow_start, false), None, "the region was looked for and is not there");
         let only_order = said(3.4e-3, 2.6e-3, 3.4e-3, 2.6e-3).unwrap();
         assert!(only_order.contains("not of place"), "the start of the card is as fast as a second block");

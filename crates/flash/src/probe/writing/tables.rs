@@ -2,9 +2,9 @@
 //! first erase blocks, open-au in order and at random. Rows that would take too long are left out, largest sizes first
 //! as there.
 
-use super::bench::{Bench, SLOWEST};
+use super::bench::{SLOWEST, WriteTester};
 use crate::probe::flashbench::{lfsr, table};
-use cardscope_engine::card::{Extent, Stop};
+use cardscope_engine::card::{CardExtent, ProbeStop};
 use cardscope_model::units::{KIB, MIB};
 
 /// Smallest block of a row, as `-b` in docs/reference/reports.md#lexar-review; flashbench's default is 16 KiB.
@@ -25,7 +25,7 @@ const ROW_SECONDS: f64 = 20.0;
 const MOST_OPEN: u64 = 8;
 
 /// Measures the tables where they are wanted.
-pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
+pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     let unit = bench.options.unit.or(bench.into.erase_block_bytes.value).unwrap_or(ERASE_BLOCK);
     let limit = u64::from(bench.into.open_blocks.linear.value.unwrap_or(1));
     for n in [limit.clamp(2, MOST_OPEN - 1), limit.clamp(2, MOST_OPEN - 1) + 1] {
@@ -38,7 +38,7 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     Ok(())
 }
 
-fn find_fat(bench: &mut Bench<'_, '_, '_>, unit: u64) -> Result<(), Stop> {
+fn find_fat(bench: &mut WriteTester<'_, '_, '_>, unit: u64) -> Result<(), ProbeStop> {
     if bench.context.region.start > 0 || bench.context.region.len < FAT_BLOCKS * unit {
         return Ok(());
     }
@@ -49,7 +49,7 @@ fn find_fat(bench: &mut Bench<'_, '_, '_>, unit: u64) -> Result<(), Stop> {
     measured(bench, unit, "find-fat", &[("fat-nr", FAT_BLOCKS)], order)
 }
 
-fn open_au(bench: &mut Bench<'_, '_, '_>, unit: u64, n: u64, random: bool) -> Result<(), Stop> {
+fn open_au(bench: &mut WriteTester<'_, '_, '_>, unit: u64, n: u64, random: bool) -> Result<(), ProbeStop> {
     let from = bench.context.region.start.max(OPEN_START).div_ceil(unit) * unit;
     let end = bench.context.region.end();
     if from + ((n - 1) * OPEN_STEP + 1) * unit > end {
@@ -71,12 +71,12 @@ fn open_au(bench: &mut Bench<'_, '_, '_>, unit: u64, n: u64, random: bool) -> Re
 /// A table of one row after the other with half the block each, while they fit: `order` gives the columns of a row and its
 /// places, each with its column.
 fn measured(
-    bench: &mut Bench<'_, '_, '_>,
+    bench: &mut WriteTester<'_, '_, '_>,
     unit: u64,
     kind: &str,
     parameters: &[(&str, u64)],
     order: impl Fn(u64) -> (u64, Vec<(u64, u64)>),
-) -> Result<(), Stop> {
+) -> Result<(), ProbeStop> {
     let mut rows = Vec::new();
     let mut block = unit;
     let mut last: f64 = 0.0;
@@ -104,10 +104,10 @@ fn measured(
 /// Writes the blocks of a table in two halves in turn, untimed: else its first rows pay for closing what the test
 /// before it left open (docs/reference/flash.md#first-block-of-a-run). What the limits leave no room for is skipped.
 fn close_others(
-    bench: &mut Bench<'_, '_, '_>,
+    bench: &mut WriteTester<'_, '_, '_>,
     unit: u64,
     order: impl Fn(u64) -> (u64, Vec<(u64, u64)>),
-) -> Result<(), Stop> {
+) -> Result<(), ProbeStop> {
     let (columns, places) = order(unit / 2);
     let bytes = places.len() as u64 * unit / 2;
     if bench.context.may_write(8 * unit + bytes) && bench.has_time(bytes as f64 / SLOWEST) {
@@ -119,12 +119,12 @@ fn close_others(
 /// Writes each place with its column, and gives bytes per second of the mean time of each column; `None` where a write
 /// failed or the time is up.
 fn row(
-    bench: &mut Bench<'_, '_, '_>,
+    bench: &mut WriteTester<'_, '_, '_>,
     block: u64,
     columns: u64,
     places: Vec<(u64, u64)>,
-) -> Result<Option<Vec<f64>>, Stop> {
-    let extents: Vec<Extent> = places.iter().flat_map(|(_, at)| cut(*at, block)).collect();
+) -> Result<Option<Vec<f64>>, ProbeStop> {
+    let extents: Vec<CardExtent> = places.iter().flat_map(|(_, at)| cut(*at, block)).collect();
     if !bench.context.prepare_in_time(&extents)? {
         return Ok(None);
     }
@@ -145,6 +145,6 @@ fn row(
 }
 
 /// A block in writes of what a map writes at most.
-fn cut(at: u64, block: u64) -> impl Iterator<Item = Extent> {
+fn cut(at: u64, block: u64) -> impl Iterator<Item = CardExtent> {
     cardscope_engine::card::extents(at, at + block, super::bench::LARGEST)
 }

@@ -3,14 +3,14 @@
 //! Arguments: manuals of mke2fs(8), mkfs.f2fs(8), mkfs.nilfs2(8), mkfs.exfat(8). None may discard: the picture that
 //! mkfs works on is a file, and the card itself is told before.
 
-use cardscope_engine::cause::Cause;
-use cardscope_model::card_map::Advice;
+use cardscope_engine::cause::ErrorCause;
+use cardscope_model::card_map::MapAdvice;
 use cardscope_model::units::KIB;
 use std::path::PathBuf;
 
 /// A file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Kind {
+pub(super) struct FileSystemKind {
     /// As the kernel calls it.
     pub(super) name: &'static str,
     tool: &'static str,
@@ -19,27 +19,42 @@ pub(super) struct Kind {
 }
 
 /// File systems for flash, as docs/reference/reports.md#lexar-review tried them, and those that cards come with.
-pub(super) const KINDS: [Kind; 4] = [
-    Kind { name: "ext4", tool: "mkfs.ext4", package: "e2fsprogs", fixed: &["-q", "-F", "-b", "4096"] },
-    Kind { name: "f2fs", tool: "mkfs.f2fs", package: "f2fs-tools", fixed: &["-q", "-f", "-t", "0"] },
-    Kind { name: "nilfs2", tool: "mkfs.nilfs2", package: "nilfs-tools", fixed: &["-q", "-f", "-K"] },
-    Kind { name: "exfat", tool: "mkfs.exfat", package: "exfatprogs", fixed: &[] },
+pub(super) const KINDS: [FileSystemKind; 4] = [
+    FileSystemKind {
+        name: "ext4",
+        tool: "mkfs.ext4",
+        package: "e2fsprogs",
+        fixed: &["-q", "-F", "-b", "4096"],
+    },
+    FileSystemKind {
+        name: "f2fs",
+        tool: "mkfs.f2fs",
+        package: "f2fs-tools",
+        fixed: &["-q", "-f", "-t", "0"],
+    },
+    FileSystemKind {
+        name: "nilfs2",
+        tool: "mkfs.nilfs2",
+        package: "nilfs-tools",
+        fixed: &["-q", "-f", "-K"],
+    },
+    FileSystemKind { name: "exfat", tool: "mkfs.exfat", package: "exfatprogs", fixed: &[] },
 ];
 
-impl Kind {
+impl FileSystemKind {
     /// Where its mkfs lies.
-    pub(super) fn program(&self) -> Result<PathBuf, Cause> {
+    pub(super) fn program(&self) -> Result<PathBuf, ErrorCause> {
         cardscope_session::file_system_tool::find_tool(self.tool)
             .ok_or_else(|| format!("{} is missing; install the package {}", self.tool, self.package).into())
     }
 
     /// Its arguments, without the device.
-    pub(super) fn arguments(&self, advice: &Advice) -> Vec<String> {
+    pub(super) fn arguments(&self, advice: &MapAdvice) -> Vec<String> {
         let fixed = self.fixed.iter().map(|word| (*word).to_owned());
         fixed.chain(self.advised(advice)).collect()
     }
 
-    fn advised(&self, advice: &Advice) -> Vec<String> {
+    fn advised(&self, advice: &MapAdvice) -> Vec<String> {
         let pair = |option: &str, value: String| vec![option.to_owned(), value];
         match self.name {
             "ext4" => {
@@ -63,17 +78,17 @@ mod tests {
 
     #[test]
     fn each_file_system_is_made_as_the_map_advises() {
-        let advice = Advice {
+        let advice = MapAdvice {
             ext4_stride: Some(4),
             ext4_stripe_width: Some(1024),
             f2fs_segments_per_section: Some(2),
             exfat_cluster_bytes: Some(131_072),
-            ..Advice::default()
+            ..MapAdvice::default()
         };
         let last = KINDS.map(|kind| kind.arguments(&advice).last().cloned().unwrap_or_default());
         let extended = "nodiscard,lazy_itable_init=1,stride=4,stripe_width=1024";
         assert_eq!(last, [extended, "2", "-K", "128K"]);
-        let plain = KINDS.map(|kind| kind.arguments(&Advice::default()).len());
+        let plain = KINDS.map(|kind| kind.arguments(&MapAdvice::default()).len());
         assert_eq!(plain, [6, 4, 3, 0]);
     }
 }

@@ -12,34 +12,34 @@ mod mounting;
 #[cfg(test)]
 mod tests;
 
-use super::Request;
+use super::MapRequest;
 use crate::probe::discard;
 use crate::probe::discard::left_out;
 use cardscope_device::block::BlockDevice;
-use cardscope_device::guard::Clearance;
-use cardscope_device::system::System;
-use cardscope_engine::card::{Card, Stop, extents};
-use cardscope_engine::cause::Cause;
+use cardscope_device::guard::WriteClearance;
+use cardscope_device::system::SystemRoots;
+use cardscope_engine::card::{IoDriver, ProbeStop, extents};
+use cardscope_engine::cause::ErrorCause;
 use cardscope_engine::event::Listener;
-use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_engine::pending::owing;
 use cardscope_engine::target::TargetError;
-use cardscope_model::card_map::advice::Facts;
-use cardscope_model::card_map::{MapReport, Tried};
-use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::card_map::advice::AdviceFacts;
+use cardscope_model::card_map::{MapReport, TriedState};
+use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::units::MIB;
 use cardscope_model::verify::IoError;
-use cardscope_probing::context::{Context, Limits};
+use cardscope_probing::context::{ProbeContext, ProbeLimits};
 use cardscope_probing::write_scope::WriteScope;
-use cardscope_session::consent::DataKept;
+use cardscope_session::consent::PreservingConsent;
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::file_system_tool::{ByteRange, data_ranges, run_on, sparse_file};
-use cardscope_session::frame::{Session, count};
-use cardscope_session::opened::Opened;
+use cardscope_session::frame::{VerbSession, count};
+use cardscope_session::opened::OpenTarget;
 use cardscope_session::opening;
-use cardscope_session::opening::Resolved;
-use kind::{KINDS, Kind};
-use mounting::Mounted;
+use cardscope_session::opening::ResolvedTarget;
+use kind::{FileSystemKind, KINDS};
+use mounting::MountedTrial;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -61,14 +61,14 @@ const BLOCK: u32 = 1 << 20;
 
 /// Tries every file system; what came of it goes into the facts, also why one could not be tried.
 pub(super) fn try_all(
-    request: &Request,
-    session: &mut Session<'_>,
+    request: &MapRequest,
+    session: &mut VerbSession<'_>,
     report: &mut MapReport,
-    facts: &mut Facts,
+    facts: &mut AdviceFacts,
 ) -> Result<()> {
     // What trials take is counted in the report, too.
     let (began, before) = (Instant::now(), seconds(report.body.moved.seconds));
-    let trial = Trial::new(request, session);
+    let trial = FileSystemTrial::new(request, session);
     for kind in &KINDS {
         let left = request.limits.budget.map(|b| b.saturating_sub(began.elapsed() + before));
         let tried = match &trial {
@@ -87,7 +87,7 @@ pub(super) fn stages() -> impl Iterator<Item = String> {
     KINDS.iter().map(stage)
 }
 
-fn stage(kind: &Kind) -> String {
+fn stage(kind: &FileSystemKind) -> String {
     format!("small writes on {}", kind.name)
 }
 
@@ -95,21 +95,21 @@ fn seconds(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or_default()
 }
 
-fn may_write(request: &Request, report: &MapReport) -> bool {
+fn may_write(request: &MapRequest, report: &MapReport) -> bool {
     request.limits.max_write().is_none_or(|most| report.body.moved.bytes_written + WRITTEN <= most)
 }
 
 /// A device that file systems are tried on: as the guards saw it at first.
-struct Trial<'a> {
+struct FileSystemTrial<'a> {
     target: &'a str,
-    clearance: Clearance,
+    clearance: WriteClearance,
     bytes: u64,
-    interrupt: Interrupt,
+    interrupt: InterruptFlag,
 }
 
-impl<'a> Trial<'a> {
+impl<'a> FileSystemTrial<'a> {
     /// Lets go of the card, so that it can be mounted.
-    fn new(request: &'a Request, session: &mut Session<'_>) -> Result<Self, Cause> {
+    fn new(request: &'a MapRequest, session: &mut VerbSession<'_>) -> Result<Self, ErrorCause> {
         let target = request.common.target.as_str();
         let bytes = session.bytes() / MIB * MIB;
         if bytes < LEAST {
@@ -123,10 +123,20 @@ impl<'a> Trial<'a> {
             .into());
         };
         session.opened.let_go();
-        Ok(Trial { target, clearance, bytes: bytes.min(PART), interrupt: session.interrupt.clone() })
+        Ok(FileSystemTrial {
+            target,
+            clearance,
+            bytes: bytes.min(PART),
+            interrupt: session.interrupt.clone(),
+        })
     }
 
-    fn one(&self, kind: &Kind, events: &mut dyn Listener, report: &mut MapReport) -> Result<Tried> {
+    fn one(
+        &self,
+        kind: &FileSystemKind,
+        events: &mut dyn Listener,
+        report: &mut MapReport,
+    ) -> Result<TriedState> {
         let picture = match self.picture(kind, report) {
             Ok(picture) => picture,
             Err(why) => return Ok(left_out(kind.name, why)),
@@ -140,7 +150,7 @@ impl<'a> Trial<'a> {
         // From here on something of a file system stands on the card: it is blanked on every way out.
         let tried = put.and_then(|()| self.mounted(kind, events, report));
         // Their own interrupt: this is done after Ctrl-C too.
-        let own = Interrupt::default();
+        let own = InterruptFlag::default();
         let blanked = self.hold(&own).and_then(|mut opened| self.blank(&mut opened, &own, report));
         if let Err(failure) = &blanked {
             report.header.findings.push(stays(kind, failure));
@@ -148,8 +158,13 @@ impl<'a> Trial<'a> {
         tried.and_then(|tried| blanked.map(|()| tried))
     }
 
-    fn mounted(&self, kind: &Kind, events: &mut dyn Listener, report: &mut MapReport) -> Result<Tried> {
-        let mounted = match self.mount(|path| Mounted::new(path, kind.name)) {
+    fn mounted(
+        &self,
+        kind: &FileSystemKind,
+        events: &mut dyn Listener,
+        report: &mut MapReport,
+    ) -> Result<TriedState> {
+        let mounted = match self.mount(|path| MountedTrial::new(path, kind.name)) {
             Ok(mounted) => mounted,
             Err(why) => return Ok(left_out(kind.name, why)),
         };
@@ -159,7 +174,7 @@ impl<'a> Trial<'a> {
     }
 
     /// The file system as its mkfs makes it; why not, where this machine has none.
-    fn picture(&self, kind: &Kind, report: &MapReport) -> Result<File, Cause> {
+    fn picture(&self, kind: &FileSystemKind, report: &MapReport) -> Result<File, ErrorCause> {
         let program = kind.program()?;
         mounting::kernel_has(kind.name)?;
         let picture = sparse_file(self.bytes)?;
@@ -169,9 +184,9 @@ impl<'a> Trial<'a> {
     }
 
     /// Opens the card again, exclusively and past the guards, and makes sure that it is still the one of before.
-    fn hold(&self, interrupt: &Interrupt) -> Result<Opened> {
+    fn hold(&self, interrupt: &InterruptFlag) -> Result<OpenTarget> {
         let path = self.clearance.path.to_string_lossy();
-        let opened = opening::open_to_restore(Resolved::of(&path), &mut DataKept, interrupt)?;
+        let opened = opening::open_to_restore(ResolvedTarget::of(&path), &mut PreservingConsent, interrupt)?;
         match opened.held.as_ref().is_some_and(|held| held.is(&self.clearance)) {
             true => Ok(opened),
             false => Err(Failure::io(self.other())),
@@ -179,9 +194,9 @@ impl<'a> Trial<'a> {
     }
 
     /// By number, coming and size, which the kernel tells of a device that is held too.
-    fn still_the_same(&self) -> Result<(), Cause> {
+    fn still_the_same(&self) -> Result<(), ErrorCause> {
         let was = &self.clearance;
-        let same = BlockDevice::find(&System::host(), &was.path.to_string_lossy()).is_some_and(|now| {
+        let same = BlockDevice::find(&SystemRoots::host(), &was.path.to_string_lossy()).is_some_and(|now| {
             (now.number(), now.sequence(), now.bytes()) == (was.number, was.sequence, Some(was.bytes))
         });
         same.then_some(()).ok_or_else(|| self.other().into())
@@ -192,7 +207,7 @@ impl<'a> Trial<'a> {
     }
 
     /// Writes what mkfs made; the card is told before that nothing on it is of value.
-    fn put(&self, picture: &File, opened: &mut Opened, report: &mut MapReport) -> Result<()> {
+    fn put(&self, picture: &File, opened: &mut OpenTarget, report: &mut MapReport) -> Result<()> {
         on_card(opened, &self.interrupt, report, |card| {
             card.discard(0, card.bytes())?;
             let ranges = data_ranges(picture, self.bytes).map_err(Failure::io)?;
@@ -201,7 +216,7 @@ impl<'a> Trial<'a> {
     }
 
     /// No half of a file system stays behind: its first and its last blocks, by which it is known.
-    fn blank(&self, opened: &mut Opened, own: &Interrupt, report: &mut MapReport) -> Result<()> {
+    fn blank(&self, opened: &mut OpenTarget, own: &InterruptFlag, report: &mut MapReport) -> Result<()> {
         let nothing = vec![0; BLOCK as usize];
         on_card(opened, own, report, |card| {
             [0, self.bytes - u64::from(BLOCK)]
@@ -211,7 +226,10 @@ impl<'a> Trial<'a> {
     }
 
     /// Mounts the card, and lets go of it again unless it is the one that the guards let pass.
-    fn mount(&self, mounting: impl FnOnce(&Path) -> Result<Mounted, Cause>) -> Result<Mounted, Cause> {
+    fn mount(
+        &self,
+        mounting: impl FnOnce(&Path) -> Result<MountedTrial, ErrorCause>,
+    ) -> Result<MountedTrial, ErrorCause> {
         self.still_the_same()?;
         let mounted = mounting(&self.clearance.path)?;
         // The kernel's own word for what was mounted, then that no other card came between the two looks: while it is
@@ -226,23 +244,23 @@ impl<'a> Trial<'a> {
     /// The same small writes as on the bare card, in a file of our own.
     fn write(
         &self,
-        kind: &Kind,
-        mounted: &Mounted,
+        kind: &FileSystemKind,
+        mounted: &MountedTrial,
         events: &mut dyn Listener,
         report: &mut MapReport,
-    ) -> Result<Tried> {
+    ) -> Result<TriedState> {
         let name = mounted.point().display().to_string();
-        let mut opened = opening::open(&name, true, &mut DataKept, &self.interrupt)?;
+        let mut opened = opening::open(&name, true, &mut PreservingConsent, &self.interrupt)?;
         let region = match opened.target.area(discard::SPAN) {
             Ok(region) => region,
-            Err(TargetError::Interrupted) => return Err(Stop::Interrupted.into()),
-            Err(lost) if lost.is_final() => return Err(Stop::Target(lost).into()),
+            Err(TargetError::Interrupted) => return Err(ProbeStop::Interrupted.into()),
+            Err(lost) if lost.is_final() => return Err(ProbeStop::Target(lost).into()),
             Err(error) => return Ok(left_out(kind.name, error)),
         };
-        let limits = Limits { seed: report.header.seed, region, max_write: None, budget: None };
-        let mut card = Card::new(opened.target.as_mut(), &self.interrupt, BLOCK, 1)?;
+        let limits = ProbeLimits { seed: report.header.seed, region, max_write: None, budget: None };
+        let mut card = IoDriver::new(opened.target.as_mut(), &self.interrupt, BLOCK, 1)?;
         let began = card.seconds();
-        let mut context = Context::new(&mut card, WriteScope::new(None), &limits, events);
+        let mut context = ProbeContext::new(&mut card, WriteScope::new(None), &limits, events);
         let tried = discard::small_writes(&mut context, kind.name);
         drop(context);
         count(&mut report.body.moved, &mut card, began);
@@ -252,12 +270,12 @@ impl<'a> Trial<'a> {
 
 /// Writes to the open card and flushes it; what was moved is counted, whatever ends it.
 fn on_card(
-    opened: &mut Opened,
-    interrupt: &Interrupt,
+    opened: &mut OpenTarget,
+    interrupt: &InterruptFlag,
     report: &mut MapReport,
-    write: impl FnOnce(&mut Card<'_>) -> Result<()>,
+    write: impl FnOnce(&mut IoDriver<'_>) -> Result<()>,
 ) -> Result<()> {
-    let mut card = Card::new(opened.target.as_mut(), interrupt, BLOCK, 1)?;
+    let mut card = IoDriver::new(opened.target.as_mut(), interrupt, BLOCK, 1)?;
     let began = card.seconds();
     let done = write(&mut card);
     let flushed = card.flush();
@@ -266,10 +284,10 @@ fn on_card(
 }
 
 /// Copies ranges of a picture to the same places of the card.
-fn copy(picture: &File, ranges: &[ByteRange], card: &mut Card<'_>) -> Result<()> {
+fn copy(picture: &File, ranges: &[ByteRange], card: &mut IoDriver<'_>) -> Result<()> {
     let mut bytes = Vec::new();
     for extent in ranges.iter().flat_map(|range| extents(range.start, range.end, BLOCK)) {
-        card.go_on().map_err(|stop: Stop| Failure::from(stop))?;
+        card.go_on().map_err(|stop: ProbeStop| Failure::from(stop))?;
         bytes.resize(extent.len as usize, 0);
         picture.read_exact_at(&mut bytes, extent.offset).map_err(Failure::io)?;
         taken(card.write_bytes(extent.offset, &bytes)?)?;
@@ -289,9 +307,9 @@ fn taken(io_errors: Vec<IoError>) -> Result<()> {
 }
 
 /// What is said where a trial's file system could not be blanked.
-fn stays(kind: &Kind, failure: &Failure) -> Finding {
+fn stays(kind: &FileSystemKind, failure: &Failure) -> Finding {
     let claim = format!("Parts of the tested {} remain on the card.", kind.name);
-    Finding::new("file-system-stays", Weight::Hint, 1.0, &claim)
+    Finding::new("file-system-stays", FindingWeight::Hint, 1.0, &claim)
         .because("reason", failure)
         .advise("Remove them with `wipefs -a`.")
 }

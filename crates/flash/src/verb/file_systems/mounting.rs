@@ -1,7 +1,7 @@
 //! Mounting a file system on a folder of our own, and letting go of it whatever happens.
 
 use cardscope_device::block::DeviceNumber;
-use cardscope_engine::cause::Cause;
+use cardscope_engine::cause::ErrorCause;
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use std::fs::DirBuilder;
@@ -18,15 +18,15 @@ const FLAGS: MountFlags =
     MountFlags::NODEV.union(MountFlags::NOSUID).union(MountFlags::NOEXEC).union(MountFlags::NOATIME);
 
 /// A mounted file system; let go of when dropped.
-pub(super) struct Mounted {
+pub(super) struct MountedTrial {
     point: PathBuf,
     there: bool,
 }
 
-impl Mounted {
-    pub(super) fn new(device: &Path, kind: &str) -> Result<Mounted, Cause> {
+impl MountedTrial {
+    pub(super) fn new(device: &Path, kind: &str) -> Result<MountedTrial, ErrorCause> {
         let point = folder()?;
-        let mut mounted = Mounted { point, there: false };
+        let mut mounted = MountedTrial { point, there: false };
         let mut tries = TRIES;
         // Our own claim on the device may be held for a moment by who looked at it last.
         while let Err(errno) = mount(device, &mounted.point, kind, FLAGS, None) {
@@ -52,11 +52,11 @@ impl Mounted {
 
     /// # Errors
     /// If something keeps it busy; then it goes as soon as that lets go.
-    pub(super) fn unmount(mut self) -> Result<(), Cause> {
+    pub(super) fn unmount(mut self) -> Result<(), ErrorCause> {
         self.let_go()
     }
 
-    fn let_go(&mut self) -> Result<(), Cause> {
+    fn let_go(&mut self) -> Result<(), ErrorCause> {
         if !std::mem::take(&mut self.there) {
             return Ok(());
         }
@@ -71,16 +71,16 @@ impl Mounted {
         Err(self.stuck(Errno::BUSY))
     }
 
-    fn stuck(&self, errno: Errno) -> Cause {
+    fn stuck(&self, errno: Errno) -> ErrorCause {
         let point = self.point.display();
-        Cause::worded(
+        ErrorCause::worded(
             format!("{point} cannot be unmounted ({errno}); stop what uses it, then run umount"),
             errno,
         )
     }
 }
 
-impl Drop for Mounted {
+impl Drop for MountedTrial {
     fn drop(&mut self) {
         let _ = self.let_go();
         let _ = std::fs::remove_dir(&self.point);
@@ -88,16 +88,16 @@ impl Drop for Mounted {
 }
 
 /// A fresh folder that only we may enter.
-fn folder() -> Result<PathBuf, Cause> {
+fn folder() -> Result<PathBuf, ErrorCause> {
     let point = std::env::temp_dir().join(format!("cardscope-try-{}", uuid::Uuid::now_v7().simple()));
     let made = DirBuilder::new().mode(0o700).create(&point);
-    made.map_err(|e| Cause::worded(format!("cannot make a mount point: {e}"), e))?;
+    made.map_err(|e| ErrorCause::worded(format!("cannot make a mount point: {e}"), e))?;
     Ok(point)
 }
 
 /// Whether the kernel knows a file system, loading its module if need be: it looks for that before it looks for the
 /// device, and there is none of this name.
-pub(super) fn kernel_has(kind: &str) -> Result<(), Cause> {
+pub(super) fn kernel_has(kind: &str) -> Result<(), ErrorCause> {
     let point = folder()?;
     let nothing = point.join("nothing");
     let tried = mount(&nothing, &point, kind, FLAGS, None);
@@ -108,13 +108,13 @@ pub(super) fn kernel_has(kind: &str) -> Result<(), Cause> {
     }
 }
 
-fn why(errno: Errno, kind: &str) -> Cause {
+fn why(errno: Errno, kind: &str) -> ErrorCause {
     let words = match errno {
         Errno::NODEV => format!("the kernel does not support {kind}"),
         Errno::PERM | Errno::ACCESS => "mounting needs root".to_owned(),
         other => format!("it could not be mounted ({other})"),
     };
-    Cause::worded(words, errno)
+    ErrorCause::worded(words, errno)
 }
 
 #[cfg(test)]

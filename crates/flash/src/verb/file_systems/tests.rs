@@ -1,20 +1,20 @@
 //! The card that is written to through a mount is the one that the guards let pass, on real loop devices.
 
 use super::*;
-use cardscope_testkit::devices::{Loop, tool};
+use cardscope_testkit::devices::{LoopDevice, tool};
 use std::path::PathBuf;
 use tempfile::TempDir;
 
 const BYTES: u64 = 16 * MIB;
 
 /// Two ext4 of one size, of which the first is in a loop device; taken away when dropped.
-struct Slot {
-    card: Loop,
+struct SwappableCard {
+    card: LoopDevice,
     other: PathBuf,
     _dir: TempDir,
 }
 
-impl Slot {
+impl SwappableCard {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let image = |name: &str| {
@@ -24,7 +24,7 @@ impl Slot {
             path
         };
         let (first, other) = (image("first"), image("other"));
-        Slot { card: Loop::over(first, &[]).apart(), other, _dir: dir }
+        SwappableCard { card: LoopDevice::over(first, &[]).apart(), other, _dir: dir }
     }
 
     /// Another card of the same size is put in, which gets the same number.
@@ -32,19 +32,19 @@ impl Slot {
         self.card.swap(self.other.to_str().unwrap());
     }
 
-    fn trial<'a>(&'a self, interrupt: &'a Interrupt) -> Trial<'a> {
-        let clearance = cardscope_device::guard::check(&System::host(), &self.card.path).unwrap();
-        Trial { target: &self.card.path, clearance, bytes: BYTES, interrupt: interrupt.clone() }
+    fn trial<'a>(&'a self, interrupt: &'a InterruptFlag) -> FileSystemTrial<'a> {
+        let clearance = cardscope_device::guard::check(&SystemRoots::host(), &self.card.path).unwrap();
+        FileSystemTrial { target: &self.card.path, clearance, bytes: BYTES, interrupt: interrupt.clone() }
     }
 }
 
 #[test]
 fn a_card_swapped_between_the_look_and_the_mount_is_let_go_of() {
-    let (slot, own) = (Slot::new(), Interrupt::default());
+    let (slot, own) = (SwappableCard::new(), InterruptFlag::default());
     let trial = slot.trial(&own);
     let mounted = trial.mount(|path| {
         slot.swap();
-        Mounted::new(path, "ext4")
+        MountedTrial::new(path, "ext4")
     });
     let why = mounted.err().expect("a stranger's file system was taken for the card's");
     assert!(why.to_string().contains("another device"), "{why}");
@@ -55,14 +55,14 @@ fn a_card_swapped_between_the_look_and_the_mount_is_let_go_of() {
 
 #[test]
 fn the_card_of_before_is_mounted() {
-    let (slot, own) = (Slot::new(), Interrupt::default());
-    let mounted = slot.trial(&own).mount(|path| Mounted::new(path, "ext4")).unwrap();
+    let (slot, own) = (SwappableCard::new(), InterruptFlag::default());
+    let mounted = slot.trial(&own).mount(|path| MountedTrial::new(path, "ext4")).unwrap();
     mounted.unmount().unwrap();
 }
 
 #[test]
 fn a_card_swapped_before_anything_is_done_is_not_mounted() {
-    let (slot, own) = (Slot::new(), Interrupt::default());
+    let (slot, own) = (SwappableCard::new(), InterruptFlag::default());
     let trial = slot.trial(&own);
     slot.swap();
     assert!(trial.mount(|_| panic!("it was tried")).is_err());

@@ -2,8 +2,8 @@
 
 use super::common::{mapped, seeds, shown_unit, target};
 use cardscope_engine::target::Target;
-use cardscope_flash::probe::Part;
-use cardscope_model::card_map::property::Status;
+use cardscope_flash::probe::MapPart;
+use cardscope_model::card_map::property::PropertyStatus;
 use cardscope_simulator::archetype::PoolFull;
 
 #[test]
@@ -13,7 +13,7 @@ fn caches_of_built_in_cards_end_where_they_do() {
     {
         let name = format!("sim:{name}");
         let map =
-            mapped(&name, 7, shown_unit(&target(&name)), &[Part::Cache], |o| o.max_cache_bytes = u64::MAX);
+            mapped(&name, 7, shown_unit(&target(&name)), &[MapPart::Cache], |o| o.max_cache_bytes = u64::MAX);
         let cache = &map.found.slc_cache_bytes;
         let said = cache.value.unwrap_or_else(|| panic!("{name}: {cache:#?}")) as f64;
         let level = map.found.after_cache_mb_s.value.unwrap();
@@ -21,8 +21,8 @@ fn caches_of_built_in_cards_end_where_they_do() {
         assert!((said / bytes - 1.0).abs() < 0.1, "{name}: {said}");
         assert!((level / after - 1.0).abs() < 0.1, "{name}: {level}");
     }
-    let map = mapped("sim:pro-64g-u3", 7, None, &[Part::Cache], |o| o.max_cache_bytes = 256 << 20);
-    assert_eq!(map.found.slc_cache_bytes.status, Status::AtLeast);
+    let map = mapped("sim:pro-64g-u3", 7, None, &[MapPart::Cache], |o| o.max_cache_bytes = 256 << 20);
+    assert_eq!(map.found.slc_cache_bytes.status, PropertyStatus::AtLeast);
     // 2 MiB are the small writes before the cache.
     assert!(map.tally.written <= (256 << 20) + (2 << 20));
 }
@@ -45,7 +45,7 @@ fn caches_of_random_cards_are_right_within_a_tenth_and_none_where_there_is_none(
             continue;
         }
         let truth = card.truth().slc_cache_bytes;
-        let map = mapped(&name, seed, shown_unit(&card), &[Part::Cache], |o| o.max_cache_bytes = u64::MAX);
+        let map = mapped(&name, seed, shown_unit(&card), &[MapPart::Cache], |o| o.max_cache_bytes = u64::MAX);
         let said = map.found.slc_cache_bytes.value;
         if map.gone {
             continue;
@@ -63,7 +63,7 @@ fn caches_of_random_cards_are_right_within_a_tenth_and_none_where_there_is_none(
                     );
                 }
             }
-            None if map.found.slc_cache_bytes.status != Status::None => {
+            None if map.found.slc_cache_bytes.status != PropertyStatus::None => {
                 wrong.push(format!(
                     "{name}: {said:?} {:?} {:?}",
                     map.found.slc_cache_bytes.evidence.numbers,
@@ -81,9 +81,9 @@ fn caches_of_random_cards_are_right_within_a_tenth_and_none_where_there_is_none(
 #[test]
 fn a_card_that_takes_no_more_writes_is_not_said_to_have_no_cache() {
     let name = "sim:lexar-16g-c10?announced_bytes=1GiB&wear.endurance_cycles=0.4&wear.spare_blocks=0";
-    let map = mapped(name, 7, Some(4 << 20), &[Part::Cache], |o| o.max_cache_bytes = u64::MAX);
+    let map = mapped(name, 7, Some(4 << 20), &[MapPart::Cache], |o| o.max_cache_bytes = u64::MAX);
     let cache = &map.found.slc_cache_bytes;
-    assert_eq!(cache.status, Status::AtLeast, "{cache:#?}");
+    assert_eq!(cache.status, PropertyStatus::AtLeast, "{cache:#?}");
     // The card's tally also counts writes that failed: a chunk of 16 MiB and more.
     let written = cache.bound.unwrap();
     assert!(written > 150_000_000 && written + (16 << 20) < map.tally.written, "{written} {:?}", map.tally);

@@ -1,30 +1,30 @@
 //! Simulated cards mapped in virtual time, and a journal in memory.
 
-use cardscope_engine::card::{Answer, Card, Stop, Tally, extents};
-use cardscope_engine::content::Content;
+use cardscope_engine::card::{IoDriver, IoTally, ProbeStop, ReadAnswer, extents};
+use cardscope_engine::content::IoContent;
 use cardscope_engine::event::Silent;
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::target::{Region, Target, TargetError};
-use cardscope_flash::probe::{Options, Part, map};
-use cardscope_model::card_map::Measured;
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::target::{Target, TargetError, TargetRegion};
+use cardscope_flash::probe::{MapOptions, MapPart, map};
+use cardscope_model::card_map::MeasuredMap;
 use cardscope_model::card_map::property::Property;
-use cardscope_probing::context::Limits;
+use cardscope_probing::context::ProbeLimits;
 use cardscope_probing::write_scope::WriteScope;
 use cardscope_simulator::SimTarget;
 
 /// What a map said, and what it cost.
-pub(crate) struct Mapped {
-    pub(crate) found: Measured,
-    pub(crate) tally: Tally,
+pub(crate) struct MapOutcome {
+    pub(crate) found: MeasuredMap,
+    pub(crate) tally: IoTally,
     pub(crate) seconds: f64,
     /// The card died under the test.
     pub(crate) gone: bool,
 }
 
-pub(crate) fn options(target: &SimTarget, seed: u64, only: &[Part]) -> Options {
-    let region = Region { start: 0, len: target.info().bytes };
-    Options {
-        limits: Limits { seed, region, max_write: None, budget: None },
+pub(crate) fn options(target: &SimTarget, seed: u64, only: &[MapPart]) -> MapOptions {
+    let region = TargetRegion { start: 0, len: target.info().bytes };
+    MapOptions {
+        limits: ProbeLimits { seed, region, max_write: None, budget: None },
         card_addresses: true,
         writes: true,
         fat: false,
@@ -45,24 +45,24 @@ pub(crate) fn mapped(
     name: &str,
     seed: u64,
     unit: Option<u64>,
-    only: &[Part],
-    change: impl Fn(&mut Options),
-) -> Mapped {
+    only: &[MapPart],
+    change: impl Fn(&mut MapOptions),
+) -> MapOutcome {
     let mut target = target(name);
     let mut options = options(&target, seed, only);
     change(&mut options);
-    let mut found = Measured::default();
+    let mut found = MeasuredMap::default();
     if let Some(unit) = unit {
         found.erase_block_bytes = Property::measured(unit, 0.99, Default::default());
     }
-    let mut card = Card::new(&mut target, &Interrupt::default(), 4096, 1).unwrap();
+    let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), 4096, 1).unwrap();
     let began = card.seconds();
     let ended = map(&mut card, WriteScope::new(None), &options, &mut Silent, &mut found);
     // Some fakes die under the test: that is no error of the map.
-    assert!(matches!(ended, Ok(()) | Err(Stop::Target(TargetError::Gone { .. }))), "{name}: {ended:?}");
+    assert!(matches!(ended, Ok(()) | Err(ProbeStop::Target(TargetError::Gone { .. }))), "{name}: {ended:?}");
     let gone = ended.is_err();
     let (tally, seconds) = (card.tally(), card.seconds() - began);
-    Mapped { found, tally, seconds, gone }
+    MapOutcome { found, tally, seconds, gone }
 }
 
 /// The unit that reads would show, where they show one.
@@ -82,9 +82,9 @@ pub(crate) fn seeds(fixed: u64, fresh: u64) -> impl Iterator<Item = u64> {
 pub(crate) fn read_all_of(target: &mut SimTarget) -> Vec<u64> {
     let all = target.info().bytes;
     let mut sums = vec![0u64; all.div_ceil(1 << 20) as usize];
-    let mut card = Card::new(target, &Interrupt::default(), 1 << 20, 1).unwrap();
-    card.read(extents(0, all, 1 << 20), Content::Buffer, |extent, _, answer| {
-        if let Answer::Differs { bytes, .. } = answer {
+    let mut card = IoDriver::new(target, &InterruptFlag::default(), 1 << 20, 1).unwrap();
+    card.read(extents(0, all, 1 << 20), IoContent::Buffer, |extent, _, answer| {
+        if let ReadAnswer::Differs { bytes, .. } = answer {
             let words = bytes.as_chunks::<8>().0.iter();
             sums[(extent.offset >> 20) as usize] =
                 words.fold(0u64, |s, w| s.rotate_left(5) ^ u64::from_le_bytes(*w));

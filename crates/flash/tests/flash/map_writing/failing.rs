@@ -2,30 +2,30 @@
 //! not claim.
 
 use super::common::{mapped, options, target};
-use cardscope_engine::card::Card;
+use cardscope_engine::card::IoDriver;
 use cardscope_engine::event::Silent;
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_flash::probe::{Options, Part, map};
-use cardscope_model::card_map::Measured;
-use cardscope_model::card_map::property::Status;
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_flash::probe::{MapOptions, MapPart, map};
+use cardscope_model::card_map::MeasuredMap;
+use cardscope_model::card_map::property::PropertyStatus;
 use cardscope_probing::write_scope::WriteScope;
-use cardscope_testkit::memory_journal::Memory;
+use cardscope_testkit::memory_journal::MemoryJournal;
 use std::sync::mpsc;
 use std::time::Duration;
 
 /// Every part alone, and all of them together.
-const PARTS: [&[Part]; 12] = [
-    &[Part::Boundaries],
-    &[Part::ReadCurve],
-    &[Part::Planes],
-    &[Part::Queue],
-    &[Part::Axis],
-    &[Part::PageWrites],
-    &[Part::OpenBlocks],
-    &[Part::Fat],
-    &[Part::Span],
-    &[Part::WriteCurve],
-    &[Part::Cache],
+const PARTS: [&[MapPart]; 12] = [
+    &[MapPart::Boundaries],
+    &[MapPart::ReadCurve],
+    &[MapPart::Planes],
+    &[MapPart::Queue],
+    &[MapPart::Axis],
+    &[MapPart::PageWrites],
+    &[MapPart::OpenBlocks],
+    &[MapPart::Fat],
+    &[MapPart::Span],
+    &[MapPart::WriteCurve],
+    &[MapPart::Cache],
     &[],
 ];
 
@@ -33,32 +33,32 @@ const PARTS: [&[Part]; 12] = [
 const REAL_TIME: Duration = Duration::from_secs(120);
 
 /// What a map found, and the seconds of the card's clock that it took.
-struct Ended {
-    found: Measured,
+struct EndedMap {
+    found: MeasuredMap,
     seconds: f64,
 }
 
 /// Maps a card with the tables, in a thread of its own, so that a map that never ends fails the test.
 fn ended(
     name: &str,
-    only: &'static [Part],
+    only: &'static [MapPart],
     keep: bool,
-    change: impl Fn(&mut Options) + Send + 'static,
-) -> Ended {
+    change: impl Fn(&mut MapOptions) + Send + 'static,
+) -> EndedMap {
     let (sender, receiver) = mpsc::channel();
     let card = name.to_owned();
     std::thread::spawn(move || {
         let mut target = target(&card);
-        let mut options = Options { fat: true, tables: true, ..options(&target, 5, only) };
+        let mut options = MapOptions { fat: true, tables: true, ..options(&target, 5, only) };
         options.max_cache_bytes = 64 << 20;
         change(&mut options);
-        let (mut memory, mut found) = (Memory::default(), Measured::default());
-        let mut card = Card::new(&mut target, &Interrupt::default(), 4096, 1).unwrap();
+        let (mut memory, mut found) = (MemoryJournal::default(), MeasuredMap::default());
+        let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), 4096, 1).unwrap();
         let began = card.seconds();
         let scope = if keep { WriteScope::new(Some(&mut memory)) } else { WriteScope::new(None) };
         let result = map(&mut card, scope, &options, &mut Silent, &mut found);
         let seconds = card.seconds() - began;
-        sender.send((result, Ended { found, seconds })).unwrap();
+        sender.send((result, EndedMap { found, seconds })).unwrap();
     });
     let reported = receiver.recv_timeout(REAL_TIME);
     let (result, ended) = reported.unwrap_or_else(|e| panic!("{name} {only:?}, kept {keep}: {e}"));
@@ -108,7 +108,7 @@ fn without_a_budget_every_part_loses_patience_with_such_a_card_and_claims_nothin
         assert!(map.seconds < most, "{only:?}: {} s", map.seconds);
         let m = &map.found;
         for status in [m.read_unit_bytes.status, m.plane_bytes.status, m.unmapped_share.status] {
-            assert_eq!(status, Status::NotTested, "{only:?}");
+            assert_eq!(status, PropertyStatus::NotTested, "{only:?}");
         }
     }
 }
@@ -116,9 +116,10 @@ fn without_a_budget_every_part_loses_patience_with_such_a_card_and_claims_nothin
 #[test]
 fn a_card_that_takes_no_write_is_said_to_keep_no_block_open_nor_to_have_a_span() {
     let name = "sim:constant?announced_bytes=1GiB&faults.write_error_p=1";
-    let m = mapped(name, 3, Some(4 << 20), &[Part::OpenBlocks, Part::Span, Part::Queue], |_| {}).found;
+    let m =
+        mapped(name, 3, Some(4 << 20), &[MapPart::OpenBlocks, MapPart::Span, MapPart::Queue], |_| {}).found;
     for property in [&m.open_blocks.linear, &m.open_blocks.random] {
-        assert_eq!(property.status, Status::NotTested, "{property:?}");
+        assert_eq!(property.status, PropertyStatus::NotTested, "{property:?}");
         assert!(property.reason.as_ref().unwrap().contains("too few writes succeeded"), "{property:?}");
     }
     let reasons = [m.merge.reason, m.copy_mb_s.reason, m.random_write_span_bytes.reason];
@@ -135,9 +136,9 @@ fn a_card_that_stops_taking_writes_half_way_loses_no_limit_that_was_found_and_ga
             "sim:lexar-16g-c10?announced_bytes=2GiB&faults.write_error_p=1&faults.begin_after_bytes={}",
             mib << 20
         );
-        let open = mapped(&name, 3, Some(4 << 20), &[Part::OpenBlocks], |_| {}).found.open_blocks;
+        let open = mapped(&name, 3, Some(4 << 20), &[MapPart::OpenBlocks], |_| {}).found.open_blocks;
         for property in [&open.linear, &open.random] {
-            assert!(property.status != Status::None, "{mib} MiB: {property:?}");
+            assert!(property.status != PropertyStatus::None, "{mib} MiB: {property:?}");
             assert!(property.value.is_none_or(|n| n == 5), "{mib} MiB: {property:?}");
             assert!(property.bound.is_none_or(|n| (2..=5).contains(&n)), "{mib} MiB: {property:?}");
         }
@@ -148,7 +149,7 @@ fn a_card_that_stops_taking_writes_half_way_loses_no_limit_that_was_found_and_ga
 fn a_queue_that_halts_the_card_is_named_even_where_it_took_all_the_time() {
     // The reads take 6 s, a slice that halts another 6 to 9 s.
     for seconds in [16, 17, 20] {
-        let map = mapped("sim:evoplus-32g-u1-fakeq", 3, None, &[Part::Queue], |o| {
+        let map = mapped("sim:evoplus-32g-u1-fakeq", 3, None, &[MapPart::Queue], |o| {
             o.limits.budget = Some(Duration::from_secs(seconds));
         });
         let gain = &map.found.write_queue_gain;

@@ -1,33 +1,33 @@
 //! What a map costs, what it keeps, and what the limits leave out.
 
 use super::common::{mapped, options, read_all_of, target};
-use cardscope_engine::card::Card;
+use cardscope_engine::card::IoDriver;
 use cardscope_engine::event::Silent;
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::journal::Journal;
-use cardscope_engine::target::Region;
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::journal::JournalWriter;
+use cardscope_engine::target::TargetRegion;
 use cardscope_flash::probe::discard::small_writes;
-use cardscope_flash::probe::{Options, Part, map};
+use cardscope_flash::probe::{MapOptions, MapPart, map};
 use cardscope_journal::put_back::put_back;
-use cardscope_model::card_map::property::Status;
-use cardscope_model::card_map::{Measured, SizePoint};
-use cardscope_probing::context::Context;
+use cardscope_model::card_map::property::PropertyStatus;
+use cardscope_model::card_map::{MeasuredMap, SizePoint};
+use cardscope_probing::context::ProbeContext;
 use cardscope_probing::write_scope::WriteScope;
-use cardscope_testkit::memory_journal::Memory;
+use cardscope_testkit::memory_journal::MemoryJournal;
 
 #[test]
 fn a_whole_map_of_a_class_10_card_takes_under_five_minutes_with_its_data_restored() {
     let mut target = target("sim:lexar-16g-c10");
     let mut options = options(&target, 8, &[]);
     options.max_cache_bytes = 64 << 20;
-    let mut memory = Memory::default();
-    let mut found = Measured::default();
-    let mut card = Card::new(&mut target, &Interrupt::default(), 4096, 1).unwrap();
+    let mut memory = MemoryJournal::default();
+    let mut found = MeasuredMap::default();
+    let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), 4096, 1).unwrap();
     let began = card.seconds();
     map(&mut card, WriteScope::new(Some(&mut memory)), &options, &mut Silent, &mut found).unwrap();
     let (written, mapped) = (card.tally().written, card.seconds() - began);
     drop(card);
-    let mut card = Card::new(&mut target, &Interrupt::default(), 1 << 20, 4).unwrap();
+    let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), 1 << 20, 4).unwrap();
     let put_back_from = card.seconds();
     put_back(&mut card, &mut memory, &mut Silent).unwrap();
     let seconds = mapped + card.seconds() - put_back_from;
@@ -58,15 +58,15 @@ fn a_whole_map_of_a_class_10_card_takes_under_five_minutes_with_its_data_restore
 #[test]
 fn with_the_card_s_start_it_takes_little_more() {
     let mut target = target("sim:lexar-16g-c10");
-    let options = Options { max_cache_bytes: 64 << 20, fat: true, ..options(&target, 8, &[]) };
-    let mut memory = Memory::default();
-    let mut card = Card::new(&mut target, &Interrupt::default(), 4096, 1).unwrap();
+    let options = MapOptions { max_cache_bytes: 64 << 20, fat: true, ..options(&target, 8, &[]) };
+    let mut memory = MemoryJournal::default();
+    let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), 4096, 1).unwrap();
     let began = card.seconds();
-    map(&mut card, WriteScope::new(Some(&mut memory)), &options, &mut Silent, &mut Measured::default())
+    map(&mut card, WriteScope::new(Some(&mut memory)), &options, &mut Silent, &mut MeasuredMap::default())
         .unwrap();
     let mapped = card.seconds() - began;
     drop(card);
-    let mut card = Card::new(&mut target, &Interrupt::default(), 1 << 20, 4).unwrap();
+    let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), 1 << 20, 4).unwrap();
     let put_back_from = card.seconds();
     put_back(&mut card, &mut memory, &mut Silent).unwrap();
     let seconds = mapped + card.seconds() - put_back_from;
@@ -82,13 +82,19 @@ fn the_start_of_the_card_is_left_alone_unless_it_is_asked_for() {
         let mut options = options(&target, 3, &[]);
         options.max_cache_bytes = 16 << 20;
         options.fat = fat;
-        let mut memory = Memory::default();
-        let mut card = Card::new(&mut target, &Interrupt::default(), 4096, 1).unwrap();
-        map(&mut card, WriteScope::new(Some(&mut memory)), &options, &mut Silent, &mut Measured::default())
-            .unwrap();
+        let mut memory = MemoryJournal::default();
+        let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), 4096, 1).unwrap();
+        map(
+            &mut card,
+            WriteScope::new(Some(&mut memory)),
+            &options,
+            &mut Silent,
+            &mut MeasuredMap::default(),
+        )
+        .unwrap();
         let mut nobody = Silent;
         let mut context =
-            Context::new(&mut card, WriteScope::new(Some(&mut memory)), &options.limits, &mut nobody);
+            ProbeContext::new(&mut card, WriteScope::new(Some(&mut memory)), &options.limits, &mut nobody);
         small_writes(&mut context, "as it was").unwrap();
         // Nothing is written that was not saved.
         drop(context);
@@ -110,7 +116,7 @@ fn what_a_budget_leaves_no_room_for_says_so() {
         o.limits.budget = Some(std::time::Duration::from_secs(20));
     });
     assert!(map.seconds < 60.0, "{} s", map.seconds);
-    assert_eq!(map.found.slc_cache_bytes.status, Status::NotTested);
+    assert_eq!(map.found.slc_cache_bytes.status, PropertyStatus::NotTested);
 }
 #[test]
 fn a_map_with_a_journal_leaves_everything_as_it_was_and_writes_nowhere_else() {
@@ -118,20 +124,20 @@ fn a_map_with_a_journal_leaves_everything_as_it_was_and_writes_nowhere_else() {
     let mut target = target(name);
     let before = read_all_of(&mut target);
     let mut options = options(&target, 10, &[]);
-    let region = Region { start: 100 << 20, len: 500 << 20 };
+    let region = TargetRegion { start: 100 << 20, len: 500 << 20 };
     options.limits.region = region;
     options.max_cache_bytes = 96 << 20;
     options.tables = true;
-    let mut memory = Memory::default();
-    let mut card = Card::new(&mut target, &Interrupt::default(), 4096, 1).unwrap();
-    let mut found = Measured::default();
+    let mut memory = MemoryJournal::default();
+    let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), 4096, 1).unwrap();
+    let mut found = MeasuredMap::default();
     map(&mut card, WriteScope::new(Some(&mut memory)), &options, &mut Silent, &mut found).unwrap();
     assert!(card.tally().written > 10_000_000);
     drop(card);
     let mapped = read_all_of(&mut target);
     let touched: Vec<usize> = (0..before.len()).filter(|i| mapped[*i] != before[*i]).collect();
     assert!(!touched.is_empty() && touched.iter().all(|mib| (100..600).contains(mib)), "{touched:?}");
-    let mut card = Card::new(&mut target, &Interrupt::default(), 1 << 20, 4).unwrap();
+    let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), 1 << 20, 4).unwrap();
     put_back(&mut card, &mut memory, &mut Silent).unwrap();
     drop(card);
     assert!(read_all_of(&mut target) == before, "the card is not as it was");
@@ -139,10 +145,10 @@ fn a_map_with_a_journal_leaves_everything_as_it_was_and_writes_nowhere_else() {
 
 #[test]
 fn in_a_file_nothing_is_said_of_boundaries() {
-    let map = mapped("sim:lexar-16g-c10", 11, None, &[Part::OpenBlocks, Part::Fat], |o| {
+    let map = mapped("sim:lexar-16g-c10", 11, None, &[MapPart::OpenBlocks, MapPart::Fat], |o| {
         o.card_addresses = false;
         o.fat = true;
-        o.limits.region = Region { start: 1 << 30, len: 1 << 30 };
+        o.limits.region = TargetRegion { start: 1 << 30, len: 1 << 30 };
     });
     for reason in [map.found.erase_block_bytes.reason, map.found.fat_region_bytes.reason] {
         assert!(reason.is_some_and(|r| r.contains("file")));

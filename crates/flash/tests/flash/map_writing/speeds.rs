@@ -1,9 +1,9 @@
 //! What writes cost: queue, size, span, the start of the card.
 
 use super::common::{mapped, seeds, shown_unit, target};
-use cardscope_flash::probe::Part;
-use cardscope_model::card_map::property::Status;
-use cardscope_simulator::archetype::Write;
+use cardscope_flash::probe::MapPart;
+use cardscope_model::card_map::property::PropertyStatus;
+use cardscope_simulator::archetype::WriteTimes;
 use cardscope_simulator::random;
 
 #[test]
@@ -15,7 +15,7 @@ fn a_fake_queue_is_told_from_one_that_helps() {
     ] {
         let name = format!("sim:{name}");
         let unit = shown_unit(&target(&name));
-        let map = mapped(&name, 3, unit, &[Part::Queue], |_| {});
+        let map = mapped(&name, 3, unit, &[MapPart::Queue], |_| {});
         let gain = map.found.write_queue_gain.value.unwrap();
         let said = map.found.findings.iter().any(|f| f.claim == "fake-queue");
         println!("{name}: {gain:.2} in {:.1} s", map.seconds);
@@ -31,7 +31,7 @@ fn a_reader_that_cuts_at_120_kib_is_named_and_no_other() {
         [("usb-stick-tlc", true), ("wb6-hard3", true), ("lexar-16g-c10", false), ("evo-64g-u3", false)]
     {
         let name = format!("sim:{name}");
-        let map = mapped(&name, 4, shown_unit(&target(&name)), &[Part::WriteCurve], |_| {});
+        let map = mapped(&name, 4, shown_unit(&target(&name)), &[MapPart::WriteCurve], |_| {});
         let said = map.found.findings.iter().find(|f| f.claim == "reader-splits");
         assert_eq!(said.is_some(), cuts, "{name}: {said:#?}");
         let curves = &map.found.curves;
@@ -46,17 +46,17 @@ fn a_reader_that_cuts_at_120_kib_is_named_and_no_other() {
 fn the_span_of_random_writes_is_that_of_the_card() {
     for (name, low, high) in [("lexar-16g-c10", 4 << 20, 20 << 20), ("pro-64g-u3", 16 << 20, 256 << 20)] {
         let name = format!("sim:{name}");
-        let map = mapped(&name, 5, shown_unit(&target(&name)), &[Part::Span], |_| {});
+        let map = mapped(&name, 5, shown_unit(&target(&name)), &[MapPart::Span], |_| {});
         let span = map.found.random_write_span_bytes.value.unwrap_or(0);
         assert!((low..=high).contains(&span), "{name}: {:#?}", map.found.random_write_span_bytes);
     }
-    let map = mapped("sim:ultra-64g-tlc24", 5, None, &[Part::Span], |_| {});
-    assert_eq!(map.found.random_write_span_bytes.status, Status::AtLeast);
+    let map = mapped("sim:ultra-64g-tlc24", 5, None, &[MapPart::Span], |_| {});
+    assert_eq!(map.found.random_write_span_bytes.status, PropertyStatus::AtLeast);
 }
 
 /// What the finding on the start of a run says, with all that may be written to.
 fn start_of_run(name: &str, seed: u64) -> Option<String> {
-    let map = mapped(name, seed, shown_unit(&target(name)), &[Part::Fat], |o| o.fat = true);
+    let map = mapped(name, seed, shown_unit(&target(name)), &[MapPart::Fat], |o| o.fat = true);
     map.found.findings.into_iter().find(|f| f.claim == "start-of-run").map(|f| f.verdict)
 }
 
@@ -85,7 +85,7 @@ fn only_cards_with_a_region_at_their_start_are_said_to_have_one_and_only_those_t
         let (card, said) = (random::card(seed), start_of_run(&name, seed).unwrap_or_default());
         let by_order = said.contains("an effect of order");
         let by_place = said.contains("place") && !said.contains("not of place");
-        let opens = matches!(&card.write, Some(Write::Hybrid(engine)) if engine.new_stream_s > 0.0);
+        let opens = matches!(&card.write, Some(WriteTimes::Hybrid(engine)) if engine.new_stream_s > 0.0);
         assert!(!by_order || opens, "{name}: {said}");
         assert!(!by_place || card.fat_region.is_some(), "{name}: {said}");
         right = [right[0] + u32::from(by_order), right[1] + u32::from(by_place)];
@@ -96,7 +96,7 @@ fn only_cards_with_a_region_at_their_start_are_said_to_have_one_and_only_those_t
 
 #[test]
 fn a_unit_that_was_chosen_is_the_one_in_which_open_blocks_are_searched() {
-    let map = mapped("sim:lexar-16g-c10", 7, Some(4 << 20), &[Part::OpenBlocks], |o| {
+    let map = mapped("sim:lexar-16g-c10", 7, Some(4 << 20), &[MapPart::OpenBlocks], |o| {
         o.unit = Some(2 << 20);
         o.tables = true;
     });
@@ -114,10 +114,10 @@ fn the_region_at_the_start_is_found_where_it_is_and_only_when_asked_for() {
     for (name, bytes) in [("wb6-hard3", Some(8 << 20)), ("lexar-16g-c10", None), ("wb3-full6", None)] {
         let name = format!("sim:{name}");
         let unit = shown_unit(&target(&name));
-        let map = mapped(&name, 6, unit, &[Part::Fat], |o| o.fat = true);
+        let map = mapped(&name, 6, unit, &[MapPart::Fat], |o| o.fat = true);
         let found = &map.found.fat_region_bytes;
         assert_eq!(found.value, bytes, "{name}: {found:#?}");
-        let map = mapped(&name, 6, unit, &[Part::Fat], |_| {});
+        let map = mapped(&name, 6, unit, &[MapPart::Fat], |_| {});
         let said = map.found.fat_region_bytes.reason.unwrap();
         assert!(said.contains("--fat") && map.tally.written == 0, "{said}");
     }

@@ -1,17 +1,17 @@
 //! `format --limit-to-real`: how much of a fake is there, so that its partition ends before what it loses. That comes from
 //! the user or from the last `verify` of this card; it is never guessed.
 
-use super::Request;
-use cardscope_model::finding::{Finding, Weight};
-use cardscope_model::format::Limited;
-use cardscope_model::units::Size;
+use super::FormatRequest;
+use cardscope_model::finding::{Finding, FindingWeight};
+use cardscope_model::format::SizeLimit;
+use cardscope_model::units::DecimalSize;
 use cardscope_model::verify::{SURE, Verdict, VerifyReport};
-use cardscope_sd::layout::{FileSystem, Layout, SECTOR, table};
+use cardscope_sd::layout::{CardLayout, FileSystem, SECTOR, table};
 use cardscope_session::archive_access::open_existing;
 use cardscope_session::card_key::card_key;
 use cardscope_session::card_state::newest_of;
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::opened::Opened;
+use cardscope_session::opened::OpenTarget;
 use serde::Deserialize as _;
 use std::path::Path;
 
@@ -21,7 +21,7 @@ pub(super) fn file_system_word(file_system: FileSystem) -> &'static str {
 }
 
 /// What is to be laid out, where that is less than the card announces.
-pub(super) fn limit(request: &Request, opened: &Opened) -> Result<Option<Limited>> {
+pub(super) fn limit(request: &FormatRequest, opened: &OpenTarget) -> Result<Option<SizeLimit>> {
     if !request.limit_to_real {
         return Ok(None);
     }
@@ -33,18 +33,18 @@ pub(super) fn limit(request: &Request, opened: &Opened) -> Result<Option<Limited
     if real > announced_bytes {
         return Err(Failure::refused(format!(
             "--real {} exceeds the {} that the card announces",
-            Size(real),
-            Size(announced_bytes)
+            DecimalSize(real),
+            DecimalSize(announced_bytes)
         )));
     }
     // Down to the boundary, so that the last unit is not half there.
     let boundary = table::row(real / SECTOR).boundary * SECTOR;
     let real_bytes = real - real % boundary;
-    Ok(Some(Limited { announced_bytes, real_bytes, source }))
+    Ok(Some(SizeLimit { announced_bytes, real_bytes, source }))
 }
 
 /// The trusted prefix that the last verify of this card found.
-fn verified(archive: Option<&Path>, opened: &Opened) -> Result<(u64, String)> {
+fn verified(archive: Option<&Path>, opened: &OpenTarget) -> Result<(u64, String)> {
     let unknown = |why: &str| {
         Failure::refused(format!(
             "the real capacity of this card is unknown: {why}; run `cardscope verify` first, or give --real \
@@ -76,7 +76,7 @@ fn usable(report: &VerifyReport) -> Result<u64> {
                 "the last verify is only {:.0} % sure of {}; run `cardscope verify --full`, or give --real \
                  BYTES",
                 report.body.confidence * 100.0,
-                Size(bytes)
+                DecimalSize(bytes)
             )))
         }
         (verdict @ (Verdict::Limbo | Verdict::Wraparound | Verdict::Chain), None) => {
@@ -101,7 +101,7 @@ fn last_verify(archive: Option<&Path>, key: &str) -> Result<Option<VerifyReport>
 }
 
 /// What an earlier verify found against this card, which formatting does not mend, and whether a limit would.
-pub(super) fn known(archive: Option<&Path>, opened: &Opened) -> Option<(Finding, bool)> {
+pub(super) fn known(archive: Option<&Path>, opened: &OpenTarget) -> Option<(Finding, bool)> {
     let report = last_verify(archive, &card_key(opened)?).ok()??;
     let body = report.body;
     if !body.verdict.is_bad() || body.confidence < SURE {
@@ -110,23 +110,27 @@ pub(super) fn known(archive: Option<&Path>, opened: &Opened) -> Option<(Finding,
     let usable = body.usable_bytes.filter(|_| body.verdict.lacks_capacity());
     let (said, advice) = match usable {
         Some(bytes) => (
-            format!("`verify` found that it holds {} of {}.", Size(bytes), Size(body.announced_bytes)),
+            format!(
+                "`verify` found that it holds {} of {}.",
+                DecimalSize(bytes),
+                DecimalSize(body.announced_bytes)
+            ),
             "Return it, or format it with --limit-to-real.",
         ),
         None => (format!("`verify` found it {}.", body.verdict), "Do not keep data on it."),
     };
-    let found = Finding::new("known-verdict", Weight::Hint, body.confidence, said);
+    let found = Finding::new("known-verdict", FindingWeight::Hint, body.confidence, said);
     Some((found.because_known("session", report.header.session).advise(advice), usable.is_some()))
 }
 
 /// What was changed, and what was not.
-pub(super) fn limited(limited: &Limited, layout: &Layout) -> Finding {
+pub(super) fn limited(limited: &SizeLimit, layout: &CardLayout) -> Finding {
     let said = format!(
         "The partition ends at byte {}, within the real capacity, but the card still announces {}.",
         layout.partition_end() * SECTOR,
-        Size(limited.announced_bytes)
+        DecimalSize(limited.announced_bytes)
     );
-    Finding::new("limited-to-real", Weight::Note, 1.0, said)
+    Finding::new("limited-to-real", FindingWeight::Note, 1.0, said)
         .because("announced_bytes", limited.announced_bytes)
         .because("real_bytes", limited.real_bytes)
         .because("source", &limited.source)

@@ -4,8 +4,8 @@
 //! Arguments: the tools' manuals; that they give the SD Association's layout to the sector is checked here each time,
 //! before anything is written to a card.
 
-use super::picture::Picture;
-use cardscope_sd::layout::{FileSystem, Layout, SECTOR, boot, exfat};
+use super::picture::FileSystemImage;
+use cardscope_sd::layout::{CardLayout, FileSystem, SECTOR, boot, exfat};
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::file_system_tool::{find_tool, run_on, sparse_file};
 use std::fs::File;
@@ -14,23 +14,23 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// A tool and the package that has it.
-struct Tool {
+struct MkfsTool {
     name: &'static str,
     package: &'static str,
     /// How it is asked for its version.
     version: &'static str,
 }
 
-const FAT: Tool = Tool { name: "mkfs.fat", package: "dosfstools", version: "--help" };
-const EXFAT: Tool = Tool { name: "mkfs.exfat", package: "exfatprogs", version: "-V" };
+const FAT: MkfsTool = MkfsTool { name: "mkfs.fat", package: "dosfstools", version: "--help" };
+const EXFAT: MkfsTool = MkfsTool { name: "mkfs.exfat", package: "exfatprogs", version: "-V" };
 
-fn tool_for(file_system: FileSystem) -> &'static Tool {
+fn tool_for(file_system: FileSystem) -> &'static MkfsTool {
     if file_system == FileSystem::Exfat { &EXFAT } else { &FAT }
 }
 
 /// Where the tool lies that makes this file system.
 pub(super) fn tool(file_system: FileSystem) -> Result<PathBuf> {
-    let Tool { name, package, .. } = tool_for(file_system);
+    let MkfsTool { name, package, .. } = tool_for(file_system);
     find_tool(name).ok_or_else(|| {
         Failure::refused(format!(
             "{name} is missing, which makes {file_system} for this capacity; install the package {package}"
@@ -39,7 +39,7 @@ pub(super) fn tool(file_system: FileSystem) -> Result<PathBuf> {
 }
 
 /// Makes the file system of a layout.
-pub(super) fn make(layout: &Layout, label: Option<&str>, seed: u64) -> Result<Picture> {
+pub(super) fn make(layout: &CardLayout, label: Option<&str>, seed: u64) -> Result<FileSystemImage> {
     let program = tool(layout.file_system)?;
     let partition = sparse_file(layout.partition_sectors * SECTOR)?;
     let arguments = match layout.file_system {
@@ -52,10 +52,10 @@ pub(super) fn make(layout: &Layout, label: Option<&str>, seed: u64) -> Result<Pi
     }
     check(&partition, layout, &program)?;
     let version = version(&program, tool_for(layout.file_system));
-    Picture::new(layout, partition, version, seed)
+    FileSystemImage::new(layout, partition, version, seed)
 }
 
-fn fat_arguments(layout: &Layout, label: Option<&str>, seed: u64) -> Vec<String> {
+fn fat_arguments(layout: &CardLayout, label: Option<&str>, seed: u64) -> Vec<String> {
     let bits = match layout.file_system {
         FileSystem::Fat12 => 12,
         FileSystem::Fat16 => 16,
@@ -81,7 +81,7 @@ fn fat_arguments(layout: &Layout, label: Option<&str>, seed: u64) -> Vec<String>
     arguments
 }
 
-fn exfat_arguments(layout: &Layout, label: Option<&str>) -> Vec<String> {
+fn exfat_arguments(layout: &CardLayout, label: Option<&str>) -> Vec<String> {
     let kib = |sectors: u64| format!("{}K", sectors * SECTOR / 1024);
     let mut arguments =
         vec!["-c".to_owned(), kib(layout.cluster_sectors), "-b".to_owned(), kib(layout.reserved_sectors)];
@@ -90,7 +90,7 @@ fn exfat_arguments(layout: &Layout, label: Option<&str>) -> Vec<String> {
 }
 
 /// Both boot regions of exFAT.
-fn amend(partition: &File, layout: &Layout) -> Result<()> {
+fn amend(partition: &File, layout: &CardLayout) -> Result<()> {
     let mut region = vec![0u8; exfat::BOOT_SECTORS * SECTOR as usize];
     for at in [0, region.len() as u64] {
         partition.read_exact_at(&mut region, at).map_err(Failure::io)?;
@@ -102,7 +102,7 @@ fn amend(partition: &File, layout: &Layout) -> Result<()> {
 }
 
 /// Refuses a file system that came out otherwise than planned: an old tool, or one of another family.
-fn check(partition: &File, layout: &Layout, program: &Path) -> Result<()> {
+fn check(partition: &File, layout: &CardLayout, program: &Path) -> Result<()> {
     let mut head = vec![0u8; boot::HEAD];
     partition.read_exact_at(&mut head, 0).map_err(Failure::io)?;
     let made = boot::read(&head);
@@ -118,7 +118,7 @@ fn check(partition: &File, layout: &Layout, program: &Path) -> Result<()> {
 }
 
 /// Name and version, as far as the tool says it.
-fn version(program: &Path, tool: &Tool) -> String {
+fn version(program: &Path, tool: &MkfsTool) -> String {
     let said = Command::new(program).arg(tool.version).stdin(Stdio::null()).output();
     let text = said.map(|said| [said.stdout, said.stderr].concat()).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);

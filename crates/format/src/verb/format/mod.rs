@@ -11,37 +11,37 @@ mod reading_back;
 mod request;
 mod writing;
 
-pub use request::Request;
+pub use request::FormatRequest;
 
-use cardscope_device::guard::{self, Clearance};
-use cardscope_device::system::System;
-use cardscope_model::format::{FormatReport, Formatting, Mode};
+use cardscope_device::guard::{self, WriteClearance};
+use cardscope_device::system::SystemRoots;
+use cardscope_model::format::{FormatMode, FormatReport, FormatResult};
 use cardscope_model::shell::quoted;
-use cardscope_model::units::Size;
-use cardscope_sd::layout::{self, FileSystem, Layout, SECTOR, Wish};
+use cardscope_model::units::DecimalSize;
+use cardscope_sd::layout::{self, CardLayout, FileSystem, LayoutOptions, SECTOR};
 use cardscope_session::after_verdict::{EVERYTHING, again, step};
 use cardscope_session::backups;
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::frame::{Common, Needs, Procedure, Session};
+use cardscope_session::frame::{CardNeeds, CommonOptions, Procedure, VerbSession};
 use cardscope_session::opened::TargetType;
 
-impl Procedure for Request {
+impl Procedure for FormatRequest {
     const VERB: &'static str = "format";
-    type Body = Formatting;
+    type Body = FormatResult;
 
-    fn common(&self) -> &Common {
+    fn common(&self) -> &CommonOptions {
         &self.common
     }
 
-    fn needs(&self) -> Needs {
-        Needs::WriteAndLose(None)
+    fn needs(&self) -> CardNeeds {
+        CardNeeds::WriteAndLose(None)
     }
 
     fn check(&self, target: TargetType) -> Result<()> {
         look_before_asking(self, target)
     }
 
-    fn run(&self, session: &mut Session<'_>, report: &mut FormatReport) -> Result<()> {
+    fn run(&self, session: &mut VerbSession<'_>, report: &mut FormatReport) -> Result<()> {
         let clearance = session.opened.device().and_then(|device| device.clearance.as_ref());
         whole(&self.common.target, clearance)?;
         for caveat in &session.opened.caveats {
@@ -57,7 +57,7 @@ impl Procedure for Request {
             // It stays: with it `restore` undoes the format.
             backups::take(file, session.opened, &mut report.body.moved, session.interrupt, session.events)?;
         }
-        report.body = Formatting {
+        report.body = FormatResult {
             mode: self.mode(),
             card_bytes: session.bytes(),
             layout,
@@ -68,7 +68,7 @@ impl Procedure for Request {
             backup: self.backup.as_ref().map(|path| path.display().to_string()),
             tool: picture.tool.clone(),
             moved: std::mem::take(&mut report.body.moved),
-            ..Formatting::default()
+            ..FormatResult::default()
         };
         session.begin_row(report)?;
         session.store(report)?;
@@ -88,7 +88,7 @@ impl Procedure for Request {
 }
 
 /// Refuses what can be refused without opening anything, so that nobody is asked in vain.
-fn look_before_asking(request: &Request, target: TargetType) -> Result<()> {
+fn look_before_asking(request: &FormatRequest, target: TargetType) -> Result<()> {
     if request.real.is_some() && !request.limit_to_real {
         return Err(Failure::refused("--real needs --limit-to-real"));
     }
@@ -114,12 +114,12 @@ fn look_before_asking(request: &Request, target: TargetType) -> Result<()> {
 
 /// The bytes of a device that may be formatted.
 fn whole_device(name: &str) -> Result<u64> {
-    let clearance = guard::check(&System::host(), name).map_err(Failure::refused)?;
+    let clearance = guard::check(&SystemRoots::host(), name).map_err(Failure::refused)?;
     whole(name, Some(&clearance)).map(|()| clearance.bytes)
 }
 
 /// A card is formatted as a whole.
-fn whole(name: &str, clearance: Option<&Clearance>) -> Result<()> {
+fn whole(name: &str, clearance: Option<&WriteClearance>) -> Result<()> {
     match clearance.and_then(|seen| seen.partition_of.as_ref()) {
         None => Ok(()),
         Some(disk) => {
@@ -129,17 +129,17 @@ fn whole(name: &str, clearance: Option<&Clearance>) -> Result<()> {
 }
 
 /// The layout of so many bytes.
-fn layout_of(request: &Request, bytes: u64) -> Result<Layout> {
-    let wish = Wish { boundary: request.boundary, size_adjustment: request.size_adjustment };
+fn layout_of(request: &FormatRequest, bytes: u64) -> Result<CardLayout> {
+    let wish = LayoutOptions { boundary: request.boundary, size_adjustment: request.size_adjustment };
     layout::plan(bytes / SECTOR, wish)
         .map_err(|e| Failure::refused_for(format!("{}: {e}", request.common.target), e))
 }
 
-fn plan_line(request: &Request, layout: &Layout) -> String {
+fn plan_line(request: &FormatRequest, layout: &CardLayout) -> String {
     let first = match request.mode() {
-        Mode::Quick => "",
-        Mode::Overwrite => "overwrites every byte first; ",
-        Mode::Discard => "discards every block first; ",
+        FormatMode::Quick => "",
+        FormatMode::Overwrite => "overwrites every byte first; ",
+        FormatMode::Discard => "discards every block first; ",
     };
     format!(
         "{first}{} in clusters of {} bytes, partition from byte {}, files from byte {}, {} for files",
@@ -147,15 +147,15 @@ fn plan_line(request: &Request, layout: &Layout) -> String {
         layout.cluster_sectors * SECTOR,
         layout.partition_start * SECTOR,
         layout.data_start * SECTOR,
-        Size(layout.data_bytes())
+        DecimalSize(layout.data_bytes())
     )
 }
 
 /// What is to be said of it when all is written.
 fn conclude(report: &mut FormatReport) {
     report.body.state = match (report.body.mode, report.body.discarded) {
-        (Mode::Overwrite, _) => Some("overwritten".to_owned()),
-        (Mode::Discard, Some(true)) => Some("trimmed".to_owned()),
+        (FormatMode::Overwrite, _) => Some("overwritten".to_owned()),
+        (FormatMode::Discard, Some(true)) => Some("trimmed".to_owned()),
         _ => None,
     };
     if let Some(limited) = &report.body.limited {

@@ -3,8 +3,8 @@
 //! Beside what the tool made: everything it relies on to be zero (FATs, root directory), and the places where the
 //! marks of an earlier table or file system would go on shining through.
 
-use cardscope_engine::ranges::Ranges;
-use cardscope_sd::layout::{Layout, SECTOR, Scheme, gpt, mbr};
+use cardscope_engine::ranges::ByteRanges;
+use cardscope_sd::layout::{CardLayout, PartitionScheme, SECTOR, gpt, mbr};
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::file_system_tool::{ByteRange, data_ranges};
 use std::fs::File;
@@ -15,8 +15,8 @@ use std::os::unix::fs::FileExt;
 const CLEARED: u64 = 1 << 20;
 
 /// A finished file system that no card has yet.
-pub(super) struct Picture {
-    layout: Layout,
+pub(super) struct FileSystemImage {
+    layout: CardLayout,
     partition: File,
     /// Boot record, and the GPT where there is one.
     head: Vec<u8>,
@@ -26,16 +26,16 @@ pub(super) struct Picture {
     pub(super) tool: String,
 }
 
-impl Picture {
-    pub(super) fn new(layout: &Layout, partition: File, tool: String, seed: u64) -> Result<Self> {
+impl FileSystemImage {
+    pub(super) fn new(layout: &CardLayout, partition: File, tool: String, seed: u64) -> Result<Self> {
         let mut head = mbr::record(layout, (seed >> 16) as u32).to_vec();
         let mut tail = None;
-        if layout.scheme == Scheme::Gpt {
+        if layout.scheme == PartitionScheme::Gpt {
             let tables = gpt::tables(layout, layout.total_sectors, guid(seed, 1), guid(seed, 2));
             head.extend(tables.first);
             tail = Some((tables.second_start * SECTOR, tables.second));
         }
-        Ok(Picture { layout: *layout, partition, head, tail, tool })
+        Ok(FileSystemImage { layout: *layout, partition, head, tail, tool })
     }
 
     /// Bytes of the card that are laid out.
@@ -80,7 +80,7 @@ impl Picture {
             ranges.push(ByteRange { start: from, end: to });
         }
         ranges.push(ByteRange { start: data, end: used });
-        let mut all = Ranges::default();
+        let mut all = ByteRanges::default();
         for ByteRange { start, end } in
             ranges.into_iter().filter(|range| range.start < range.end.min(self.bytes()))
         {
@@ -108,7 +108,7 @@ fn lay_over(bytes: &mut [u8], offset: u64, at: u64, table: &[u8]) {
 /// A random GUID of version 4 from the seed.
 fn guid(seed: u64, which: u64) -> [u8; 16] {
     let mut bytes = [0u8; 16];
-    let stream = cardscope_engine::content::Content::Stream { seed };
+    let stream = cardscope_engine::content::IoContent::Stream { seed };
     cardscope_engine::content::fill(stream, which * SECTOR, &mut bytes);
     bytes[7] = bytes[7] & 0x0f | 0x40;
     bytes[8] = bytes[8] & 0x3f | 0x80;

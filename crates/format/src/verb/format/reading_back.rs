@@ -1,14 +1,14 @@
 //! What was written is read back and compared. Nothing is lost that only one of two reads found so: then the reader is
 //! suspect.
 
-use super::picture::Picture;
+use super::picture::FileSystemImage;
 use cardscope_device::contents;
-use cardscope_engine::card::{Answer, Card, Extent, extents};
-use cardscope_engine::content::Content;
+use cardscope_engine::card::{CardExtent, IoDriver, ReadAnswer, extents};
+use cardscope_engine::content::IoContent;
 use cardscope_engine::event::{ByteProgress, Listener};
-use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::format::FormatReport;
-use cardscope_model::present_layout::Unit;
+use cardscope_model::present_layout::AllocationUnit;
 use cardscope_model::suspect_reader::{ReadDifference, ReadRequest, ReadStage, SuspectReader};
 use cardscope_sd::layout::SECTOR;
 use cardscope_session::card_bytes::CardBytes;
@@ -24,24 +24,24 @@ pub(super) const STAGE: &str = "reading back";
 
 /// Sectors that do not hold what was written, by their first byte, each with the request that was answered so; `None` where
 /// it failed.
-type Wrong = BTreeMap<u64, Option<ReadRequest>>;
+type WrongSectors = BTreeMap<u64, Option<ReadRequest>>;
 
 /// Reads everything that was written, with no cache of the host in between; true where all of it is there.
 pub(super) fn compare(
-    card: &mut Card<'_>,
-    picture: &Picture,
+    card: &mut IoDriver<'_>,
+    picture: &FileSystemImage,
     ranges: &[ByteRange],
     events: &mut dyn Listener,
     report: &mut FormatReport,
 ) -> Result<bool> {
-    let all: Vec<Extent> = ranges.iter().flat_map(|r| extents(r.start, r.end, BLOCK)).collect();
+    let all: Vec<CardExtent> = ranges.iter().flat_map(|r| extents(r.start, r.end, BLOCK)).collect();
     let total = all.iter().map(|extent| u64::from(extent.len)).sum();
     events.stage(STAGE, Some(total), None);
     let first = wrong_in(card, picture, &all, events)?;
-    let is_wrong = |extent: &&Extent| first.range(extent.offset..extent.end()).next().is_some();
-    let again: Vec<Extent> = all.iter().filter(is_wrong).copied().collect();
+    let is_wrong = |extent: &&CardExtent| first.range(extent.offset..extent.end()).next().is_some();
+    let again: Vec<CardExtent> = all.iter().filter(is_wrong).copied().collect();
     let second = wrong_in(card, picture, &again, events)?;
-    let once = |one: &Wrong, other: &Wrong| -> Vec<ReadDifference> {
+    let once = |one: &WrongSectors, other: &WrongSectors| -> Vec<ReadDifference> {
         let answered = one.iter().filter_map(|(at, request)| Some((*at, (*request)?)));
         let once = answered.filter(|(at, _)| !other.contains_key(at));
         once.map(|(offset, request)| ReadDifference { offset, first: request, second: request }).collect()
@@ -57,12 +57,12 @@ pub(super) fn compare(
 
 /// Opens the card anew and reads extents.
 fn wrong_in(
-    card: &mut Card<'_>,
-    picture: &Picture,
-    wanted: &[Extent],
+    card: &mut IoDriver<'_>,
+    picture: &FileSystemImage,
+    wanted: &[CardExtent],
     events: &mut dyn Listener,
-) -> Result<Wrong> {
-    let mut wrong = Wrong::new();
+) -> Result<WrongSectors> {
+    let mut wrong = WrongSectors::new();
     if wanted.is_empty() {
         return Ok(wrong);
     }
@@ -73,8 +73,8 @@ fn wrong_in(
         right.resize(extent.len as usize, 0);
         picture.read(extent.offset, &mut right)?;
         let sectors = || (extent.offset..extent.end()).step_by(SECTOR as usize);
-        card.read([*extent], Content::Buffer, |_, _, answer| {
-            if let Answer::Differs { bytes, .. } = answer {
+        card.read([*extent], IoContent::Buffer, |_, _, answer| {
+            if let ReadAnswer::Differs { bytes, .. } = answer {
                 let request = ReadRequest { offset: extent.offset, len: extent.len.into() };
                 let pairs = bytes.chunks(SECTOR as usize).zip(right.chunks(SECTOR as usize));
                 let unequal = sectors().zip(pairs).filter(|(_, (found, right))| found != right);
@@ -105,14 +105,18 @@ fn suspect(
 
 fn not_kept(first: u64, lost: u64, total: u64) -> Finding {
     let said = format!("The card lost {lost} of {total} bytes written to it, the first at byte {first}.");
-    Finding::new("format-not-kept", Weight::Bad, 0.99, said)
+    Finding::new("format-not-kept", FindingWeight::Bad, 0.99, said)
         .because("first_bad_byte", first)
         .because("bad_bytes", lost)
         .advise("Run `cardscope verify`.")
 }
 
 /// Reads what now stands on the card, twice where it is not as planned: one wrong read is no loss.
-pub(super) fn look_at_layout(card: &mut Card<'_>, unit: Option<Unit>, report: &mut FormatReport) {
+pub(super) fn look_at_layout(
+    card: &mut IoDriver<'_>,
+    unit: Option<AllocationUnit>,
+    report: &mut FormatReport,
+) {
     let failed = card.counts().failed();
     if is_as_planned(card, unit, report) {
         return;
@@ -125,7 +129,7 @@ pub(super) fn look_at_layout(card: &mut Card<'_>, unit: Option<Unit>, report: &m
 }
 
 /// Our own reader must see what was asked for.
-fn is_as_planned(card: &mut Card<'_>, unit: Option<Unit>, report: &mut FormatReport) -> bool {
+fn is_as_planned(card: &mut IoDriver<'_>, unit: Option<AllocationUnit>, report: &mut FormatReport) -> bool {
     report.body.present = contents::present(&CardBytes::new(card), unit);
     let seen = report.body.present.as_ref().and_then(|present| present.partitions.first());
     let planned = &report.body.layout;
@@ -142,7 +146,7 @@ fn not_as_planned(report: &mut FormatReport) {
         report.body.checked = false;
         report.header.findings.push(Finding::new(
             "format-not-as-planned",
-            Weight::Bad,
+            FindingWeight::Bad,
             0.99,
             "The card does not return the partition table and boot sector as written.",
         ));

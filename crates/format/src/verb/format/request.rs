@@ -1,8 +1,8 @@
 //! What a format is asked to do.
 
-use cardscope_model::format::Mode;
+use cardscope_model::format::FormatMode;
 use cardscope_session::arguments::size;
-use cardscope_session::frame::Common;
+use cardscope_session::frame::CommonOptions;
 use cardscope_session::option_json;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{ArgAction, Args};
@@ -14,11 +14,11 @@ use std::path::PathBuf;
 /// FAT12, FAT16, FAT32 or exFAT, aligned to the card's allocation units, as its speed classes require. All
 /// data on the card is lost. The result is read back and compared.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
-pub struct Request {
+pub struct FormatRequest {
     /// What every verb is asked for.
     #[command(flatten)]
     #[serde(flatten)]
-    pub common: Common,
+    pub common: CommonOptions,
     /// Write only partition table and file system (default)
     #[arg(long, conflicts_with_all = ["overwrite", "discard"])]
     pub quick: bool,
@@ -52,13 +52,13 @@ pub struct Request {
     pub backup: Option<PathBuf>,
 }
 
-impl Request {
+impl FormatRequest {
     /// What is done beside the file system.
-    pub(super) fn mode(&self) -> Mode {
+    pub(super) fn mode(&self) -> FormatMode {
         match (self.overwrite, self.discard) {
-            (true, _) => Mode::Overwrite,
-            (_, true) => Mode::Discard,
-            _ => Mode::Quick,
+            (true, _) => FormatMode::Overwrite,
+            (_, true) => FormatMode::Discard,
+            _ => FormatMode::Quick,
         }
     }
 }

@@ -4,20 +4,20 @@
 //! With `--overwrite` the card gets data that cannot be compressed, since some controllers keep equal or constant
 //! blocks without writing them, and a card is only in the state of one that was written full when its flash is.
 
-use super::picture::Picture;
+use super::picture::FileSystemImage;
 use super::reading_back::{self, BLOCK};
-use cardscope_engine::card::{Answer, Card, Extent, extents};
-use cardscope_engine::content::{Content, constant};
+use cardscope_engine::card::{CardExtent, IoDriver, ReadAnswer, extents};
+use cardscope_engine::content::{IoContent, constant};
 use cardscope_engine::event::{ByteProgress, Listener};
 use cardscope_journal::backup;
-use cardscope_model::finding::{Finding, Weight};
-use cardscope_model::format::{FormatReport, Mode};
+use cardscope_model::finding::{Finding, FindingWeight};
+use cardscope_model::format::{FormatMode, FormatReport};
 use cardscope_model::progress::StagePlan;
 use cardscope_model::verify::IoError;
 use cardscope_sd::layout::SECTOR;
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::file_system_tool::ByteRange;
-use cardscope_session::frame::Session;
+use cardscope_session::frame::VerbSession;
 use std::collections::BTreeMap;
 
 const DEPTH: u32 = 4;
@@ -31,7 +31,7 @@ const WRITING: &str = "writing the partition table and the file system";
 
 /// What became of a discard of the whole card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Discard {
+enum DiscardOutcome {
     Done,
     /// The card or its reader refuses the command.
     NotSupported,
@@ -39,34 +39,40 @@ enum Discard {
     WithoutEffect,
 }
 
-impl Discard {
+impl DiscardOutcome {
     fn finding(self) -> Option<Finding> {
         let why = match self {
-            Discard::Done => return None,
-            Discard::NotSupported => "the card or its reader does not support it",
-            Discard::WithoutEffect => "the card or its reader accepted it, but the old data is still there",
+            DiscardOutcome::Done => return None,
+            DiscardOutcome::NotSupported => "the card or its reader does not support it",
+            DiscardOutcome::WithoutEffect => {
+                "the card or its reader accepted it, but the old data is still there"
+            }
         };
         let said = format!("Nothing was discarded: {why}.");
         Some(
-            Finding::new("discard-not-taken", Weight::Note, 1.0, said)
+            Finding::new("discard-not-taken", FindingWeight::Note, 1.0, said)
                 .advise("Use a built-in slot, or --overwrite: many readers do not pass on discards."),
         )
     }
 }
 
 /// What is done in this mode, and the image before it.
-pub(super) fn plan(mode: Mode, backs_up: bool) -> StagePlan {
+pub(super) fn plan(mode: FormatMode, backs_up: bool) -> StagePlan {
     let first = match mode {
-        Mode::Quick => None,
-        Mode::Overwrite => Some((OVERWRITING, 100.0)),
-        Mode::Discard => Some((DISCARDING, 1.0)),
+        FormatMode::Quick => None,
+        FormatMode::Overwrite => Some((OVERWRITING, 100.0)),
+        FormatMode::Discard => Some((DISCARDING, 1.0)),
     };
     let image = backs_up.then_some((backup::SAVING, 100.0));
     StagePlan::from_stages(image.into_iter().chain(first).chain([(WRITING, 1.0), (reading_back::STAGE, 1.0)]))
 }
 
 /// Brings the card to what the picture shows. What was moved and what failed goes into the report, also on failure.
-pub(super) fn write(picture: &Picture, session: &mut Session<'_>, report: &mut FormatReport) -> Result<()> {
+pub(super) fn write(
+    picture: &FileSystemImage,
+    session: &mut VerbSession<'_>,
+    report: &mut FormatReport,
+) -> Result<()> {
     let unit =
         session.opened.identity.as_ref().and_then(cardscope_model::identity::Identity::allocation_unit);
     let mut moved = std::mem::take(&mut report.body.moved);
@@ -86,17 +92,17 @@ pub(super) fn write(picture: &Picture, session: &mut Session<'_>, report: &mut F
 }
 
 fn all(
-    picture: &Picture,
-    card: &mut Card<'_>,
+    picture: &FileSystemImage,
+    card: &mut IoDriver<'_>,
     events: &mut dyn Listener,
     report: &mut FormatReport,
 ) -> Result<()> {
     match report.body.mode {
-        Mode::Quick => {}
-        Mode::Overwrite => overwrite(card, picture.bytes(), report.header.seed, events)?,
-        Mode::Discard => {
+        FormatMode::Quick => {}
+        FormatMode::Overwrite => overwrite(card, picture.bytes(), report.header.seed, events)?,
+        FormatMode::Discard => {
             let discard = discard(card, events)?;
-            report.body.discarded = Some(discard == Discard::Done);
+            report.body.discarded = Some(discard == DiscardOutcome::Done);
             report.header.findings.extend(discard.finding());
         }
     }
@@ -119,12 +125,12 @@ fn all(
     Ok(())
 }
 
-fn blank(card: &mut Card<'_>, range: ByteRange) -> Result<Vec<IoError>> {
+fn blank(card: &mut IoDriver<'_>, range: ByteRange) -> Result<Vec<IoError>> {
     Ok(card.write_bytes(range.start, &vec![0; (range.end - range.start) as usize])?)
 }
 
 /// Nothing more is written to a card that refuses a write twice.
-fn settle(card: &Card<'_>, io_errors: Vec<IoError>) -> Result<()> {
+fn settle(card: &IoDriver<'_>, io_errors: Vec<IoError>) -> Result<()> {
     let Some(first) = io_errors.into_iter().next() else { return Ok(()) };
     Err(Failure::io(format!(
         "writing {} bytes at {} failed twice ({}), after {} bytes: the card has no usable file system now; \
@@ -136,7 +142,7 @@ fn settle(card: &Card<'_>, io_errors: Vec<IoError>) -> Result<()> {
     )))
 }
 
-fn flush(card: &mut Card<'_>) -> Result<()> {
+fn flush(card: &mut IoDriver<'_>) -> Result<()> {
     let before = card.counts().failed_twice;
     card.flush()?;
     if card.counts().failed_twice == before {
@@ -147,8 +153,8 @@ fn flush(card: &mut Card<'_>) -> Result<()> {
 }
 
 fn put(
-    card: &mut Card<'_>,
-    picture: &Picture,
+    card: &mut IoDriver<'_>,
+    picture: &FileSystemImage,
     range: ByteRange,
     events: &mut dyn Listener,
     progress: &mut ByteProgress,
@@ -160,7 +166,9 @@ fn put(
         picture.read(extent.offset, &mut bytes)?;
         let mut io_errors = Vec::new();
         if constant(&bytes) == Some(0) {
-            card.write([extent], Content::Constant(0), |_, _, io_error| io_errors.extend(io_error.cloned()))?;
+            card.write([extent], IoContent::Constant(0), |_, _, io_error| {
+                io_errors.extend(io_error.cloned())
+            })?;
         } else {
             io_errors = card.write_bytes(extent.offset, &bytes)?;
         }
@@ -170,14 +178,14 @@ fn put(
     Ok(())
 }
 
-fn overwrite(card: &mut Card<'_>, bytes: u64, seed: u64, events: &mut dyn Listener) -> Result<()> {
+fn overwrite(card: &mut IoDriver<'_>, bytes: u64, seed: u64, events: &mut dyn Listener) -> Result<()> {
     events.stage(OVERWRITING, Some(bytes), None);
     let mut progress = ByteProgress::default();
     let mut start = 0;
     while start < bytes {
         let end = bytes.min(start + LOOK_EVERY);
         let mut io_errors = Vec::new();
-        card.write(extents(start, end, BLOCK), Content::Stream { seed }, |_, _, io_error| {
+        card.write(extents(start, end, BLOCK), IoContent::Stream { seed }, |_, _, io_error| {
             io_errors.extend(io_error.cloned());
         })?;
         settle(card, io_errors)?;
@@ -191,33 +199,33 @@ fn overwrite(card: &mut Card<'_>, bytes: u64, seed: u64, events: &mut dyn Listen
 const DISCARD_PLACES: u64 = 16;
 const DISCARD_SAMPLE: u32 = 4096;
 
-fn discard(card: &mut Card<'_>, events: &mut dyn Listener) -> Result<Discard> {
+fn discard(card: &mut IoDriver<'_>, events: &mut dyn Listener) -> Result<DiscardOutcome> {
     let bytes = card.bytes();
     events.stage(DISCARDING, Some(bytes), None);
     let before = old_data(card)?;
     if !card.discard(0, bytes)? {
         events.note("the card or its reader does not support discard; old blocks keep their data");
-        return Ok(Discard::NotSupported);
+        return Ok(DiscardOutcome::NotSupported);
     }
     card.reopen()?;
     let after = if before.is_empty() { BTreeMap::new() } else { old_data(card)? };
     // One wrong read is no discard.
     let stay = before.iter().filter(|(at, data)| after.get(at) == Some(data)).count();
     match 2 * stay > before.len() {
-        true => Ok(Discard::WithoutEffect),
-        false => Ok(Discard::Done),
+        true => Ok(DiscardOutcome::WithoutEffect),
+        false => Ok(DiscardOutcome::Done),
     }
 }
 
 /// What stands in places all over the card, where that is more than a constant.
-fn old_data(card: &mut Card<'_>) -> Result<BTreeMap<u64, Vec<u8>>> {
+fn old_data(card: &mut IoDriver<'_>) -> Result<BTreeMap<u64, Vec<u8>>> {
     let step = (card.bytes() / DISCARD_PLACES).next_multiple_of(DISCARD_SAMPLE.into());
     let len = u64::from(DISCARD_SAMPLE);
     let places = (0..DISCARD_PLACES).map(|n| n * step).filter(|at| at + len <= card.bytes());
-    let places: Vec<Extent> = places.map(|offset| Extent { offset, len: DISCARD_SAMPLE }).collect();
+    let places: Vec<CardExtent> = places.map(|offset| CardExtent { offset, len: DISCARD_SAMPLE }).collect();
     let mut data = BTreeMap::new();
-    card.read(places, Content::Buffer, |extent, _, answer| {
-        if let Answer::Differs { bytes, .. } = answer
+    card.read(places, IoContent::Buffer, |extent, _, answer| {
+        if let ReadAnswer::Differs { bytes, .. } = answer
             && bytes.windows(2).any(|pair| pair[0] != pair[1])
         {
             data.insert(extent.offset, bytes.to_vec());

@@ -11,12 +11,12 @@ mod system;
 
 use cardscope_device::block::BlockDevice;
 use cardscope_device::filesystem;
-use cardscope_device::list::{self, Scope};
-use cardscope_device::system::System;
+use cardscope_device::list::{self, ListScope};
+use cardscope_device::system::SystemRoots;
 use cardscope_model::device::DeviceInfo;
-use cardscope_model::doctor::{DoctorReport, Point};
+use cardscope_model::doctor::{DoctorPoint, DoctorReport};
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::options::{ArchiveAt, Machine};
+use cardscope_session::options::{ArchiveAt, MachineOptions};
 use cardscope_simulator::target_spec;
 use clap::Args;
 use std::path::Path;
@@ -28,7 +28,7 @@ use std::path::Path;
 #[command(mut_arg("archive", |archive| archive.help(
     "Archive whose location is checked: a file, or postgres://... [default: in the XDG data folder]"
 )))]
-pub struct Request {
+pub struct DoctorRequest {
     /// Card or reader as `list` shows it, or a directory on it [default: all present]
     pub target: Option<String>,
     /// The archive whose place is examined.
@@ -36,19 +36,19 @@ pub struct Request {
     pub archive: ArchiveAt,
     /// Which machine is examined.
     #[command(flatten)]
-    pub machine: Machine,
+    pub machine: MachineOptions,
 }
 
 /// Examines a machine; with a target the way to one card, too.
 ///
 /// # Errors
 /// If there is no such device, no copy of a machine where one was named, or the archive's address is none.
-pub fn doctor(request: &Request) -> Result<DoctorReport> {
+pub fn doctor(request: &DoctorRequest) -> Result<DoctorReport> {
     let system = request.machine.system()?;
     let target = request.target.as_deref();
     let device = target.map(|target| device_of(&system, target)).transpose()?;
     let cards = cards(&system, device.as_deref());
-    let mut points: Vec<Point> = Vec::new();
+    let mut points: Vec<DoctorPoint> = Vec::new();
     points.extend(processor::points(&system));
     points.extend(room::points(&system, device.as_deref(), &request.archive)?);
     cards.iter().for_each(|card| points.extend(reader::points(&system, card)));
@@ -57,7 +57,7 @@ pub fn doctor(request: &Request) -> Result<DoctorReport> {
 }
 
 /// The disk that a target names; of a directory, the one that it lies on.
-fn device_of(system: &System, target: &str) -> Result<String> {
+fn device_of(system: &SystemRoots, target: &str) -> Result<String> {
     if target_spec::is_simulated(target) {
         return Err(Failure::refused(
             "a simulated card has no reader; `cardscope doctor` alone examines this computer",
@@ -77,8 +77,8 @@ fn device_of(system: &System, target: &str) -> Result<String> {
 }
 
 /// Cards and readers that are present, or the one that was asked for.
-fn cards(system: &System, device: Option<&str>) -> Vec<DeviceInfo> {
-    let mut found = list::list(system, Scope::WithLoops);
+fn cards(system: &SystemRoots, device: Option<&str>) -> Vec<DeviceInfo> {
+    let mut found = list::list(system, ListScope::WithLoops);
     match device {
         Some(device) => found.retain(|entry| entry.name == device),
         None => found.retain(|entry| entry.removable),

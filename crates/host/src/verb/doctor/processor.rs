@@ -6,9 +6,9 @@
 //! (docs/reference/reports.md#raspberry-pi-comparison); its firmware says when it throttles (`vcgencmd get_throttled`).
 
 use cardscope_device::host;
-use cardscope_device::system::System;
-use cardscope_device::vitals::{self, Zone};
-use cardscope_model::doctor::{Point, State, Topic};
+use cardscope_device::system::SystemRoots;
+use cardscope_device::vitals::{self, ThermalZone};
+use cardscope_model::doctor::{DoctorPoint, DoctorTopic, PointState};
 use cardscope_model::supply::SupplyState;
 use std::time::{Duration, Instant};
 
@@ -25,7 +25,7 @@ const STEAL: f64 = 0.01;
 
 const HOLD: &str = r#"sudo sh -c 'exec 3>/dev/cpu_dma_latency; printf "\0\0\0\0" >&3; exec cardscope bench TARGET --recipe NAME'"#;
 
-pub(super) fn points(system: &System) -> Vec<Point> {
+pub(super) fn points(system: &SystemRoots) -> Vec<DoctorPoint> {
     let mut points = vec![
         governor(system),
         turbo(system),
@@ -41,8 +41,8 @@ pub(super) fn points(system: &System) -> Vec<Point> {
     points
 }
 
-fn governor(system: &System) -> Point {
-    let point = Topic::Processor.asks(
+fn governor(system: &SystemRoots) -> DoctorPoint {
+    let point = DoctorTopic::Processor.asks(
         "governor",
         "a processor that clocks down between I/Os lowers IOPS \
                                        and adds scatter",
@@ -57,18 +57,18 @@ fn governor(system: &System) -> Point {
     }
 }
 
-fn turbo(system: &System) -> Point {
+fn turbo(system: &SystemRoots) -> DoctorPoint {
     let (state, seen) = match vitals::turbo(system) {
-        Some(true) => (State::Ok, "on"),
-        Some(false) => (State::Ok, "off"),
-        None => (State::Unknown, "not reported by the kernel"),
+        Some(true) => (PointState::Ok, "on"),
+        Some(false) => (PointState::Ok, "off"),
+        None => (PointState::Unknown, "not reported by the kernel"),
     };
     let why = "a boost clock that depends on temperature makes later runs differ from earlier ones";
-    Topic::Processor.asks("turbo", why).is(state, seen)
+    DoctorTopic::Processor.asks("turbo", why).is(state, seen)
 }
 
-fn sleep(system: &System) -> Point {
-    let point = Topic::Processor.asks(
+fn sleep(system: &SystemRoots) -> DoctorPoint {
+    let point = DoctorTopic::Processor.asks(
         "sleep-states",
         "deep sleep states delay the end of each I/O at queue \
                                        depth 1",
@@ -87,9 +87,9 @@ fn sleep(system: &System) -> Point {
     point.warn(format!("wakes from {} in {} µs", deepest.name, deepest.exit_us), HOLD)
 }
 
-fn pressure(system: &System, resource: &str, why: &str) -> Point {
+fn pressure(system: &SystemRoots, resource: &str, why: &str) -> DoctorPoint {
     let name = &format!("{resource}-pressure");
-    let point = Topic::Processor.asks(name, why);
+    let point = DoctorTopic::Processor.asks(name, why);
     let load = vitals::load(system).map_or_else(String::new, |load| format!(", load {load:.2}"));
     let Some(now) = vitals::pressure(system, resource).map(|p| p.some.avg10) else {
         return point.unknown(format!("no pressure information (PSI){load}"));
@@ -106,14 +106,14 @@ fn pressure(system: &System, resource: &str, why: &str) -> Point {
     }
 }
 
-fn steal(system: &System) -> Option<Point> {
+fn steal(system: &SystemRoots) -> Option<DoctorPoint> {
     let times = vitals::cpu_times(system).filter(|times| times.total() > 0)?;
     let share = times.steal as f64 / times.total() as f64;
     let seen = format!(
         "the host of this virtual machine took {:.1} % of the processor time since boot",
         share * 100.0
     );
-    let point = Topic::Processor.asks("steal", "time taken by the host appears as latency of the card");
+    let point = DoctorTopic::Processor.asks("steal", "time taken by the host appears as latency of the card");
     let advice = "measure on the host itself, or on an idle one";
     (share > STEAL).then(|| point.warn(seen, advice))
 }
@@ -121,8 +121,8 @@ fn steal(system: &System) -> Option<Point> {
 /// This close to a limit, in °C, the next long test reaches it.
 const NEAR_C: f64 = 8.0;
 
-fn supply(system: &System) -> Point {
-    let point = Topic::Heat
+fn supply(system: &SystemRoots) -> DoctorPoint {
+    let point = DoctorTopic::Heat
         .asks("supply", "under-voltage and throttling slow the processor and the bus, and make cards fail");
     let Some(supply) = host::supply(system) else {
         return point.unknown("this board does not monitor its supply");
@@ -130,20 +130,20 @@ fn supply(system: &System) -> Point {
     let advice = "use the board's own power supply and a short cable, cool the board, restart it and check \
                   again";
     let state = match supply {
-        SupplyState::Alarm(true) => State::Fail,
-        _ if supply.has_fault_now() => State::Fail,
-        _ if supply.had_fault() => State::Warn,
-        _ => State::Ok,
+        SupplyState::Alarm(true) => PointState::Fail,
+        _ if supply.has_fault_now() => PointState::Fail,
+        _ if supply.had_fault() => PointState::Warn,
+        _ => PointState::Ok,
     };
     let point = point.is(state, supply.to_string());
-    if state == State::Ok { point } else { point.advise(advice) }
+    if state == PointState::Ok { point } else { point.advise(advice) }
 }
 
-fn zones(system: &System) -> Point {
-    let point = Topic::Heat
+fn zones(system: &SystemRoots) -> DoctorPoint {
+    let point = DoctorTopic::Heat
         .asks("heat", "a processor or SoC at its temperature limit throttles, and slows down the test");
     let zones = vitals::zones(system);
-    let distance = |zone: &Zone| zone.limit.map_or(f64::INFINITY, |limit| limit - zone.celsius);
+    let distance = |zone: &ThermalZone| zone.limit.map_or(f64::INFINITY, |limit| limit - zone.celsius);
     let Some(worst) =
         zones.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)).then(b.celsius.total_cmp(&a.celsius)))
     else {
@@ -184,8 +184,8 @@ const COARSE_NS: u64 = 100_000;
 /// Sleeps that end this late, in the median and nearly always, make pauses and rates inexact.
 const LATE_US: (f64, f64) = (300.0, 5_000.0);
 
-fn source(system: &System) -> Point {
-    let point = Topic::Clock.asks(
+fn source(system: &SystemRoots) -> DoctorPoint {
+    let point = DoctorTopic::Clock.asks(
         "clock-source",
         "each latency needs two clock readings; a clock outside \
                                    the processor takes about 1 µs each",
@@ -201,17 +201,17 @@ fn source(system: &System) -> Point {
     }
 }
 
-fn reading() -> Point {
+fn reading() -> DoctorPoint {
     let (cost, step) = cost_and_step();
     let seen = format!("a reading takes {cost:.0} ns, resolution {step} ns");
     let state = match (cost, step) {
-        (_, step) if step > COARSE_NS => State::Fail,
-        (cost, _) if cost > DEAR_NS => State::Warn,
-        _ => State::Ok,
+        (_, step) if step > COARSE_NS => PointState::Fail,
+        (cost, _) if cost > DEAR_NS => PointState::Warn,
+        _ => PointState::Ok,
     };
     let why = "the clock is read for each I/O; its cost and resolution limit the accuracy of small ones";
-    let point = Topic::Clock.asks("clock-reading", why).is(state, seen);
-    if state == State::Ok { point } else { point.advise("see clock-source") }
+    let point = DoctorTopic::Clock.asks("clock-reading", why).is(state, seen);
+    if state == PointState::Ok { point } else { point.advise("see clock-source") }
 }
 
 /// Nanoseconds a reading, and the smallest step that is more than none.
@@ -229,13 +229,13 @@ fn cost_and_step() -> (f64, u64) {
     (start.elapsed().as_nanos() as f64 / f64::from(READINGS), step)
 }
 
-fn sleeping() -> Point {
+fn sleeping() -> DoctorPoint {
     let late = lateness_us();
     let (median, most) = (late[SLEEPS / 2], late[SLEEPS * 95 / 100]);
     let seen = format!("a sleep of 1 ms ends {median:.0} µs late (median), {most:.0} µs (95 %)");
     let good = median <= LATE_US.0 && most <= LATE_US.1;
     let why = "pauses, idle times and simulated cards in real time depend on sleeps";
-    let point = Topic::Clock.asks("sleep-overshoot", why);
+    let point = DoctorTopic::Clock.asks("sleep-overshoot", why);
     match good {
         true => point.ok(seen),
         false => point.warn(seen, "stop other programs; in a virtual machine, measure on the host itself"),

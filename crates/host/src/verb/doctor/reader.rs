@@ -3,11 +3,11 @@
 //! Ceilings of the buses: docs/reference/sd.md#bus-modes, by way of `cardscope_sd::bus`.
 
 use cardscope_device::inspect;
-use cardscope_device::system::System;
+use cardscope_device::system::SystemRoots;
 use cardscope_device::usb::{self, UsbTopology};
 use cardscope_model::device::Bus;
 use cardscope_model::device::DeviceInfo;
-use cardscope_model::doctor::{Point, Question, State, Topic};
+use cardscope_model::doctor::{DoctorPoint, DoctorQuestion, DoctorTopic, PointState};
 use cardscope_model::identity::Identity;
 use cardscope_model::usb::{UsbProtocol, UsbReader};
 
@@ -17,7 +17,7 @@ const SLOW_MODES: &[&str] = &["Default Speed", "High Speed", "SDR12", "SDR25"];
 /// Slowest USB link in Mbit/s on which a UHS-I card is not held back.
 const USB_3: u32 = 5_000;
 
-pub(super) fn points(system: &System, card: &DeviceInfo) -> Vec<Point> {
+pub(super) fn points(system: &SystemRoots, card: &DeviceInfo) -> Vec<DoctorPoint> {
     let identity =
         cardscope_session::card_identity::judged(inspect::inspect(system, &card.name).unwrap_or_default());
     let mut points = vec![bus(card, &identity)];
@@ -28,7 +28,7 @@ pub(super) fn points(system: &System, card: &DeviceInfo) -> Vec<Point> {
     points.into_iter().map(|point| point.about(&card.path)).collect()
 }
 
-const BUS: Question<'static> = Topic::Reader.asks("reader-bus", "no card is faster than its bus");
+const BUS: DoctorQuestion<'static> = DoctorTopic::Reader.asks("reader-bus", "no card is faster than its bus");
 
 /// `PCIe 3.0 x1, 985 MB/s at most`.
 fn seen(identity: &Identity) -> String {
@@ -37,7 +37,7 @@ fn seen(identity: &Identity) -> String {
     format!("{mode}{}", ceiling.unwrap_or_default())
 }
 
-fn bus(card: &DeviceInfo, identity: &Identity) -> Point {
+fn bus(card: &DeviceInfo, identity: &Identity) -> DoctorPoint {
     match card.bus {
         Bus::Mmc => slot(identity),
         Bus::Usb => link(identity),
@@ -50,7 +50,7 @@ fn bus(card: &DeviceInfo, identity: &Identity) -> Point {
     }
 }
 
-fn slot(identity: &Identity) -> Point {
+fn slot(identity: &Identity) -> DoctorPoint {
     let mmc = identity.mmc.clone().unwrap_or_default();
     let Some(mode) = &mmc.mode else {
         return BUS
@@ -73,7 +73,7 @@ fn slot(identity: &Identity) -> Point {
     }
 }
 
-fn link(identity: &Identity) -> Point {
+fn link(identity: &Identity) -> DoctorPoint {
     let usb = identity.usb.clone().unwrap_or_default();
     match usb.speed_mbit_s {
         None => BUS.unknown(seen(identity)),
@@ -88,7 +88,7 @@ fn link(identity: &Identity) -> Point {
     }
 }
 
-fn pcie(identity: &Identity) -> Point {
+fn pcie(identity: &Identity) -> DoctorPoint {
     match &identity.pcie {
         Some(link) if link.limited => {
             let most = match (link.max_speed_gt_s, link.max_width) {
@@ -104,7 +104,7 @@ fn pcie(identity: &Identity) -> Point {
     }
 }
 
-fn usb(system: &System, card: &DeviceInfo, identity: &Identity) -> Vec<Point> {
+fn usb(system: &SystemRoots, card: &DeviceInfo, identity: &Identity) -> Vec<DoctorPoint> {
     let reader = identity.usb.clone().unwrap_or_default();
     let mut points = vec![protocol(&reader)];
     if let Some(topology) = usb::topology(system, &card.name) {
@@ -115,8 +115,8 @@ fn usb(system: &System, card: &DeviceInfo, identity: &Identity) -> Vec<Point> {
     points
 }
 
-fn protocol(reader: &UsbReader) -> Point {
-    let point = Topic::Reader.asks(
+fn protocol(reader: &UsbReader) -> DoctorPoint {
+    let point = DoctorTopic::Reader.asks(
         "reader-protocol",
         "bulk-only transport handles one command at a time, so tests with a queue have no effect",
     );
@@ -130,7 +130,7 @@ fn protocol(reader: &UsbReader) -> Point {
     }
 }
 
-fn wrong_port(reader: &UsbReader, topology: &UsbTopology) -> Option<Point> {
+fn wrong_port(reader: &UsbReader, topology: &UsbTopology) -> Option<DoctorPoint> {
     let slow = reader.speed_mbit_s.is_some_and(|mbit_s| mbit_s < USB_3);
     let built_for = topology.built_for.filter(|version| *version >= 3.0 && slow)?;
     let seen = format!(
@@ -140,13 +140,13 @@ fn wrong_port(reader: &UsbReader, topology: &UsbTopology) -> Option<Point> {
     let why = "a USB 3 reader in a USB 2 port, on a bad cable or not fully plugged in runs at a tenth of \
                its speed";
     Some(
-        Topic::Reader
+        DoctorTopic::Reader
             .asks("reader-port", why)
             .warn(seen, "plug it fully and quickly into a blue or SS port, without cables or hubs"),
     )
 }
 
-fn shared(topology: &UsbTopology) -> Option<Point> {
+fn shared(topology: &UsbTopology) -> Option<DoctorPoint> {
     let others = (topology.neighbours > 0)
         .then(|| format!("{} other storage devices on the bus", topology.neighbours));
     let hubs = (!topology.hubs.is_empty()).then(|| format!("behind {}", topology.hubs.join(", ")));
@@ -155,12 +155,12 @@ fn shared(topology: &UsbTopology) -> Option<Point> {
         return None;
     }
     let why = "other devices share the bandwidth of hub and host controller, and each hub adds latency";
-    let point = Topic::Reader.asks("reader-shared", why).is(State::Warn, seen.join("; "));
+    let point = DoctorTopic::Reader.asks("reader-shared", why).is(PointState::Warn, seen.join("; "));
     Some(point.advise("plug the reader directly into the computer, and unplug other storage"))
 }
 
-fn autosuspend(topology: &UsbTopology) -> Point {
-    let point = Topic::Reader
+fn autosuspend(topology: &UsbTopology) -> DoctorPoint {
+    let point = DoctorTopic::Reader
         .asks("reader-autosuspend", "a suspended reader needs long for its first I/O, and may lose its card");
     match topology.autosuspend_ms {
         None => point.ok("off"),
@@ -171,12 +171,12 @@ fn autosuspend(topology: &UsbTopology) -> Point {
     }
 }
 
-fn free(card: &DeviceInfo) -> Point {
+fn free(card: &DeviceInfo) -> DoctorPoint {
     let why = "a card in use cannot be tested by writing, and disturbs read tests";
-    let point = Topic::Reader.asks("reader-card", why);
+    let point = DoctorTopic::Reader.asks("reader-card", why);
     match &card.reason {
         None => point.ok("not in use"),
         Some(_) if card.empty => point.warn("no card inserted", "insert the card"),
-        Some(reason) => point.is(State::Warn, reason.clone()),
+        Some(reason) => point.is(PointState::Warn, reason.clone()),
     }
 }

@@ -2,9 +2,9 @@
 //! a card's data, and for the archive.
 
 use cardscope_device::filesystem;
-use cardscope_device::system::System;
+use cardscope_device::system::SystemRoots;
 use cardscope_device::vitals;
-use cardscope_model::doctor::{Point, State, Topic};
+use cardscope_model::doctor::{DoctorPoint, DoctorTopic, PointState};
 use cardscope_model::units::{BinarySize, MIB};
 use cardscope_session::archive_access::path_of;
 use cardscope_session::error::Result;
@@ -26,7 +26,11 @@ const CAP_IPC_LOCK: u32 = 14;
 /// Pressure over ten seconds in percent.
 const PRESSURE: f64 = 5.0;
 
-pub(super) fn points(system: &System, device: Option<&str>, archive: &ArchiveAt) -> Result<Vec<Point>> {
+pub(super) fn points(
+    system: &SystemRoots,
+    device: Option<&str>,
+    archive: &ArchiveAt,
+) -> Result<Vec<DoctorPoint>> {
     let mut points = vec![available(system)];
     if system.is_live() {
         points.push(locked(system));
@@ -39,8 +43,8 @@ pub(super) fn points(system: &System, device: Option<&str>, archive: &ArchiveAt)
     Ok(points)
 }
 
-fn available(system: &System) -> Point {
-    let point = Topic::Memory.asks("memory", "swapping adds I/O to the test");
+fn available(system: &SystemRoots) -> DoctorPoint {
+    let point = DoctorTopic::Memory.asks("memory", "swapping adds I/O to the test");
     let Some(memory) = vitals::memory(system) else {
         return point.unknown("not reported by the kernel");
     };
@@ -61,8 +65,8 @@ fn available(system: &System) -> Point {
     }
 }
 
-fn locked(system: &System) -> Point {
-    let point = Topic::Memory.asks(
+fn locked(system: &SystemRoots) -> DoctorPoint {
+    let point = DoctorTopic::Memory.asks(
         "locked-memory",
         "io_uring locks its buffers in memory; without them \
                                     each I/O takes more processor time",
@@ -79,13 +83,13 @@ fn locked(system: &System) -> Point {
 }
 
 /// The page cache matters for directories on file systems without direct I/O.
-fn page_cache(system: &System) -> Point {
+fn page_cache(system: &SystemRoots) -> DoctorPoint {
     let number = |name: &str| vitals::sysctl(system, name).and_then(|text| text.parse::<u64>().ok());
     let total = vitals::memory(system).map_or(0, |memory| memory.total);
     let limit = number("vm/dirty_bytes")
         .filter(|bytes| *bytes > 0)
         .or_else(|| Some(total / 100 * number("vm/dirty_ratio")?));
-    let point = Topic::Memory.asks(
+    let point = DoctorTopic::Memory.asks(
         "page-cache",
         "without direct I/O, a test smaller than this limit \
                                     measures the page cache",
@@ -105,7 +109,7 @@ const LEAST_ON_DISK: u64 = 128 * MIB;
 /// What puts the user's own folders on another disk.
 const OTHER_FOLDERS: &str = "export XDG_STATE_HOME and XDG_DATA_HOME to folders on another disk";
 
-fn journal_place(device: Option<&str>) -> Point {
+fn journal_place(device: Option<&str>) -> DoctorPoint {
     let journal = cardscope_journal::folder::folder().map_err(|e| e.to_string());
     let why = "journals are stored here, and restored after a crash";
     folder("journal-place", journal, device, (why, OTHER_FOLDERS))
@@ -113,7 +117,7 @@ fn journal_place(device: Option<&str>) -> Point {
 
 /// # Errors
 /// If the archive has the address of something that is neither file nor server.
-fn archive_place(device: Option<&str>, archive: &ArchiveAt) -> Result<Point> {
+fn archive_place(device: Option<&str>, archive: &ArchiveAt) -> Result<DoctorPoint> {
     let why = "results are stored here as soon as they are measured";
     let path = path_of(archive.named());
     if let Ok(path) = &path
@@ -121,7 +125,7 @@ fn archive_place(device: Option<&str>, archive: &ArchiveAt) -> Result<Point> {
     {
         let server = shown(path);
         let seen = format!("{} is on a server, which was not checked", server.display());
-        return Ok(Topic::Storage.asks("archive-place", why).unknown(seen));
+        return Ok(DoctorTopic::Storage.asks("archive-place", why).unknown(seen));
     }
     let elsewhere = match archive.named() {
         Some(_) => "name an archive on another disk with --archive or CARDSCOPE_ARCHIVE",
@@ -135,8 +139,8 @@ fn folder(
     path: Result<PathBuf, String>,
     device: Option<&str>,
     (why, elsewhere): (&str, &str),
-) -> Point {
-    let point = Topic::Storage.asks(name, why);
+) -> DoctorPoint {
+    let point = DoctorTopic::Storage.asks(name, why);
     let path = match path {
         Ok(path) => path,
         Err(reason) => {
@@ -147,7 +151,7 @@ fn folder(
         && filesystem::lies_on(&path, device)
     {
         let seen = format!("{} is on {device} itself", path.display());
-        let state = if name == "journal-place" { State::Fail } else { State::Warn };
+        let state = if name == "journal-place" { PointState::Fail } else { PointState::Warn };
         return point.is(state, seen).advise(elsewhere);
     }
     let Some((free, read_only)) = room(&path) else {

@@ -3,11 +3,11 @@
 //! what is idle), and what this user may do. Capabilities: `capabilities(7)`.
 
 use cardscope_device::permission::can_be_asked;
-use cardscope_device::system::System;
+use cardscope_device::system::SystemRoots;
 use cardscope_device::{host, vitals};
 use cardscope_engine::real::io_uring_allowed;
 use cardscope_model::device::DeviceInfo;
-use cardscope_model::doctor::{Point, State, Topic};
+use cardscope_model::doctor::{DoctorPoint, DoctorTopic, PointState};
 use cardscope_session::file_system_tool::find_tool;
 use rustix::fs::{Access, access};
 use std::path::Path;
@@ -15,7 +15,7 @@ use std::path::Path;
 /// First kernel that numbers the coming of disks, by which a swapped card is noticed (`diskseq`).
 const NUMBERS_DISKS: (u32, u32) = (5, 15);
 
-pub(super) fn points(system: &System, cards: &[DeviceInfo]) -> Vec<Point> {
+pub(super) fn points(system: &SystemRoots, cards: &[DeviceInfo]) -> Vec<DoctorPoint> {
     let mut points = vec![io_uring(system), age(system), machine(system)];
     points.extend(rights(system, cards));
     points.extend(services(system));
@@ -24,8 +24,8 @@ pub(super) fn points(system: &System, cards: &[DeviceInfo]) -> Vec<Point> {
     points
 }
 
-fn io_uring(system: &System) -> Point {
-    let point = Topic::Kernel.asks(
+fn io_uring(system: &SystemRoots) -> DoctorPoint {
+    let point = DoctorTopic::Kernel.asks(
         "io-uring",
         "without io_uring, threads emulate deep queues, which takes \
                                     processor time and understates fast cards",
@@ -47,9 +47,9 @@ fn io_uring(system: &System) -> Point {
     }
 }
 
-fn age(system: &System) -> Point {
+fn age(system: &SystemRoots) -> DoctorPoint {
     let why = "kernels before 5.15 do not report a card swapped for one of the same size during a test";
-    let point = Topic::Kernel.asks("kernel", why);
+    let point = DoctorTopic::Kernel.asks("kernel", why);
     let Some(release) = host::kernel(system) else {
         return point.unknown("unknown");
     };
@@ -65,9 +65,9 @@ fn version(release: &str) -> Option<(u32, u32)> {
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
-fn machine(system: &System) -> Point {
+fn machine(system: &SystemRoots) -> DoctorPoint {
     let why = "in a virtual machine each I/O and timer goes through the host and its caches";
-    let point = Topic::Kernel.asks("machine", why);
+    let point = DoctorTopic::Kernel.asks("machine", why);
     match vitals::hypervisor(system) {
         None => point.ok("none"),
         Some(found) => {
@@ -81,12 +81,12 @@ fn machine(system: &System) -> Point {
 }
 
 /// `usb-storage.quirks` can turn UAS off, and with it the queue.
-fn quirks(system: &System) -> Option<Point> {
+fn quirks(system: &SystemRoots) -> Option<DoctorPoint> {
     let set = vitals::module_parameter(system, "usb_storage", "quirks").filter(|text| text.contains(':'))?;
     let seen = format!("usb-storage.quirks={set}");
     let why = "quirks change how the kernel drives a reader; `u` turns off UAS and its queue";
     Some(
-        Topic::Kernel.asks("usb-quirks", why).warn(
+        DoctorTopic::Kernel.asks("usb-quirks", why).warn(
             seen,
             "remove it from the kernel command line or /etc/modprobe.d unless the reader needs it",
         ),
@@ -103,7 +103,7 @@ const TOOLS: &[(&str, &str, &str)] = &[
     ("fusermount3", "`sim serve` serves a simulated card without root", "fuse3"),
 ];
 
-fn helpers(system: &System) -> Vec<Point> {
+fn helpers(system: &SystemRoots) -> Vec<DoctorPoint> {
     let mut points = Vec::new();
     if system.is_live() {
         points.push(tools());
@@ -113,10 +113,10 @@ fn helpers(system: &System) -> Vec<Point> {
     points
 }
 
-fn tools() -> Point {
+fn tools() -> DoctorPoint {
     let missing: Vec<_> = TOOLS.iter().filter(|(tool, _, _)| find_tool(tool).is_none()).collect();
     let why = "some verbs use these tools, and skip a test without them";
-    let point = Topic::Helpers.asks("tools", why);
+    let point = DoctorTopic::Helpers.asks("tools", why);
     if missing.is_empty() {
         return point.ok(format!("all {} installed", TOOLS.len()));
     }
@@ -125,17 +125,17 @@ fn tools() -> Point {
     point.warn(format!("missing: {}", seen.join(", ")), format!("sudo apt install {}", packages.join(" ")))
 }
 
-fn fuse(system: &System) -> Point {
+fn fuse(system: &SystemRoots) -> DoctorPoint {
     let why = "simulated cards are served to other programs through FUSE";
-    let point = Topic::Helpers.asks("fuse", why);
+    let point = DoctorTopic::Helpers.asks("fuse", why);
     if Path::new("/dev/fuse").exists() || vitals::file_systems(system).iter().any(|name| name == "fuse") {
         return point.ok("available");
     }
     point.warn("missing in the kernel", "sudo modprobe fuse; or use `sim serve --nbd`")
 }
 
-fn nvme(system: &System) -> Point {
-    let point = Topic::Helpers.asks("nvme-driver", "SD Express cards use NVMe");
+fn nvme(system: &SystemRoots) -> DoctorPoint {
+    let point = DoctorTopic::Helpers.asks("nvme-driver", "SD Express cards use NVMe");
     if vitals::nvme_driver(system) {
         return point.ok("available");
     }
@@ -177,9 +177,9 @@ const DISTURBERS: &[(&str, &str, &str)] = &[
     ("packagekitd", "may install updates", "sudo systemctl stop packagekit"),
 ];
 
-fn services(system: &System) -> Vec<Point> {
+fn services(system: &SystemRoots) -> Vec<DoctorPoint> {
     let why = "other I/O on the card, its reader or the processor disturbs the test";
-    let point = Topic::Services.asks("services", why);
+    let point = DoctorTopic::Services.asks("services", why);
     let running = vitals::programs(system);
     if running.is_empty() {
         return vec![point.unknown("no programs visible")];
@@ -188,7 +188,7 @@ fn services(system: &System) -> Vec<Point> {
         let program = running.iter().find(|program| is(program, name))?;
         Some(point.warn(format!("{program} is running: it {does}"), *stop))
     };
-    let found: Vec<Point> = DISTURBERS.iter().filter_map(runs).collect();
+    let found: Vec<DoctorPoint> = DISTURBERS.iter().filter_map(runs).collect();
     if found.is_empty() { vec![point.ok("none known")] } else { found }
 }
 
@@ -208,7 +208,7 @@ const NEEDED: [(u32, &str, &str); 2] = [
     (17, "cap-sys-rawio", "needed to send SD commands to the card"),
 ];
 
-fn rights(system: &System, cards: &[DeviceInfo]) -> Vec<Point> {
+fn rights(system: &SystemRoots, cards: &[DeviceInfo]) -> Vec<DoctorPoint> {
     if !system.is_live() {
         return Vec::new();
     }
@@ -217,9 +217,9 @@ fn rights(system: &System, cards: &[DeviceInfo]) -> Vec<Point> {
     points
 }
 
-fn devices(cards: &[DeviceInfo]) -> Point {
+fn devices(cards: &[DeviceInfo]) -> DoctorPoint {
     const WHY: &str = "without access to the block device, only directories can be tested";
-    let point = Topic::Rights.asks("block-devices", WHY);
+    let point = DoctorTopic::Rights.asks("block-devices", WHY);
     let advice = "sudo usermod -aG disk $USER, then log in again; or run with sudo";
     let allowed = |card: &&DeviceInfo| access(card.path.as_str(), Access::READ_OK | Access::WRITE_OK).is_ok();
     let refused: Vec<&str> =
@@ -233,7 +233,7 @@ fn devices(cards: &[DeviceInfo]) -> Point {
         (false, true) => point.ok(format!("all {} cards and readers can be opened", cards.len())),
         (false, false) if asked() => point.ok(format!("not directly: {}; {ASKED}", refused.join(", "))),
         (false, false) => {
-            let state = if refused.len() == cards.len() { State::Fail } else { State::Warn };
+            let state = if refused.len() == cards.len() { PointState::Fail } else { PointState::Warn };
             point.is(state, format!("this user cannot open {}", refused.join(", "))).advise(advice)
         }
     }
@@ -243,8 +243,8 @@ fn devices(cards: &[DeviceInfo]) -> Point {
 const ASKED: &str =
     "UDisks2 opens a card for this user, if a polkit rule or an administrator's password allows it";
 
-fn capability(system: &System, bit: u32, name: &str, why: &str) -> Point {
-    let point = Topic::Rights.asks(name, why);
+fn capability(system: &SystemRoots, bit: u32, name: &str, why: &str) -> DoctorPoint {
+    let point = DoctorTopic::Rights.asks(name, why);
     match vitals::capabilities(system) {
         Some(set) if set >> bit & 1 == 1 => point.ok("yes"),
         Some(_) => point.warn("no", "run with sudo"),

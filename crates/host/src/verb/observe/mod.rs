@@ -7,22 +7,22 @@ mod recording;
 mod request;
 mod sample;
 
-pub use cardscope_device::watching::Counters;
-pub use request::Request;
+pub use cardscope_device::watching::DeviceCounters;
+pub use request::ObserveRequest;
 
-use crate::judge::{Side, compare, summarise, verdict};
-use cardscope_device::system::System;
-use cardscope_device::watching::{self, Look, Watcher};
+use crate::judge::{WatchSide, compare, summarise, verdict};
+use cardscope_device::system::SystemRoots;
+use cardscope_device::watching::{self, CounterSnapshot, DeviceWatcher};
 use cardscope_engine::event::Listener;
-use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_engine::pending;
 use cardscope_model::caveat::Caveat;
-use cardscope_model::observe::{Observation, ObserveReport, PartitionTraffic};
-use cardscope_model::report::{Header, Report};
+use cardscope_model::observe::{ObserveReport, ObserveResult, PartitionTraffic};
+use cardscope_model::report::{Report, ReportHeader};
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::frame::Outcome;
+use cardscope_session::frame::VerbOutcome;
 use recording::WatchRecorder;
-use request::Length;
+use request::WatchLength;
 use std::time::{Duration, Instant};
 
 /// How often a wait asks whether it is still wanted.
@@ -32,8 +32,8 @@ const SLICE: Duration = Duration::from_millis(50);
 const LEAST_TIME: Duration = Duration::from_millis(500);
 
 /// What the kernel counted of a device of this machine by now; the device is not touched.
-pub fn counters(name: &str) -> Option<Counters> {
-    watching::counters(&System::host(), name)
+pub fn counters(name: &str) -> Option<DeviceCounters> {
+    watching::counters(&SystemRoots::host(), name)
 }
 
 /// Watches.
@@ -41,38 +41,38 @@ pub fn counters(name: &str) -> Option<Counters> {
 /// # Errors
 /// If there is no such device, or nothing can be told of it: nothing was begun then.
 pub fn observe(
-    request: &Request,
-    interrupt: &Interrupt,
+    request: &ObserveRequest,
+    interrupt: &InterruptFlag,
     events: &mut dyn Listener,
-) -> Result<Outcome<ObserveReport>> {
+) -> Result<VerbOutcome<ObserveReport>> {
     request.check()?;
     let system = request.machine.system()?;
-    if !system.is_live() && request.length() != Length::Nothing {
+    if !system.is_live() && request.length() != WatchLength::Nothing {
         return Err(Failure::refused(
             "a recorded machine does not change over time; with --sysfs, give --from-boot",
         ));
     }
-    let watcher = Watcher::open(&system, &request.target).map_err(Failure::refused)?;
+    let watcher = DeviceWatcher::open(&system, &request.target).map_err(Failure::refused)?;
     let baseline = request.baseline.as_deref().map(|name| baseline_of(name, request)).transpose()?;
     let first = watcher.look().map_err(Failure::refused)?;
     let mut report = begun(request, &watcher, &first);
     let mut recorder = WatchRecorder::begin(request, &system, &mut report)?;
     let _owing = pending::owing("what was seen is summed up", "");
     let failure = match request.length() {
-        Length::Nothing => None,
+        WatchLength::Nothing => None,
         _ => {
-            let mut watch = Watch { watcher: &watcher, report: &mut report, recorder: &mut recorder };
+            let mut watch = DeviceWatch { watcher: &watcher, report: &mut report, recorder: &mut recorder };
             watch.run(request, interrupt, events).err()
         }
     };
     finish(&mut report, baseline.as_ref().map(|baseline| (baseline, request)));
     report.header.error = failure.as_ref().map(Failure::to_string);
     let not_stored = recorder.finish(&mut report, failure.as_ref()).err();
-    Ok(Outcome::of(report, failure.or(not_stored)))
+    Ok(VerbOutcome::of(report, failure.or(not_stored)))
 }
 
 /// The watch that this one is held against.
-fn baseline_of(name: &str, request: &Request) -> Result<ObserveReport> {
+fn baseline_of(name: &str, request: &ObserveRequest) -> Result<ObserveReport> {
     let report: ObserveReport = cardscope_session::baseline::load(name, request.archive.named(), "observe")?;
     match report.body.samples.is_empty() {
         true => Err(Failure::refused(format!("{name} has no watched time to compare with"))),
@@ -80,15 +80,15 @@ fn baseline_of(name: &str, request: &Request) -> Result<ObserveReport> {
     }
 }
 
-fn begun(request: &Request, watcher: &Watcher, first: &Look) -> ObserveReport {
+fn begun(request: &ObserveRequest, watcher: &DeviceWatcher, first: &CounterSnapshot) -> ObserveReport {
     let mut report = Report {
-        header: Header { target: request.target.clone(), ..Header::default() },
-        body: Observation {
+        header: ReportHeader { target: request.target.clone(), ..ReportHeader::default() },
+        body: ObserveResult {
             device: watcher.disk(),
             began_uptime_seconds: first.uptime,
             every_seconds: request.every.as_secs_f64(),
             from_boot: request.from_boot.then(|| sample::since_boot(first)),
-            ..Observation::default()
+            ..ObserveResult::default()
         },
     };
     if first.io_stall_us.is_none() {
@@ -101,21 +101,26 @@ fn begun(request: &Request, watcher: &Watcher, first: &Look) -> ObserveReport {
 }
 
 /// A watch under way.
-struct Watch<'a> {
-    watcher: &'a Watcher,
+struct DeviceWatch<'a> {
+    watcher: &'a DeviceWatcher,
     report: &'a mut ObserveReport,
     recorder: &'a mut WatchRecorder,
 }
 
-impl Watch<'_> {
-    fn run(&mut self, request: &Request, interrupt: &Interrupt, events: &mut dyn Listener) -> Result<()> {
+impl DeviceWatch<'_> {
+    fn run(
+        &mut self,
+        request: &ObserveRequest,
+        interrupt: &InterruptFlag,
+        events: &mut dyn Listener,
+    ) -> Result<()> {
         // On a busy disk the archive takes seconds to open: what moved meanwhile is no part of the first sample.
         let first = self.watcher.look().map_err(Failure::io)?;
         let began = Instant::now();
         self.report.body.began_uptime_seconds = first.uptime;
         let length = match request.length() {
-            Length::For(length) => Some(length),
-            Length::UntilStopped | Length::Nothing => None,
+            WatchLength::For(length) => Some(length),
+            WatchLength::UntilStopped | WatchLength::Nothing => None,
         };
         let what = format!("watching {}", request.target);
         let seconds = length.map(|l| l.as_secs_f64());
@@ -148,8 +153,8 @@ impl Watch<'_> {
         }
     }
 
-    fn traffic(&mut self, first: &Look, now: &Look) {
-        let part = |(name, after): &(String, cardscope_device::watching::Counters)| {
+    fn traffic(&mut self, first: &CounterSnapshot, now: &CounterSnapshot) {
+        let part = |(name, after): &(String, cardscope_device::watching::DeviceCounters)| {
             let before = first.partitions.iter().find(|(known, _)| known == name).map(|(_, c)| *c);
             let before = before.unwrap_or_default();
             PartitionTraffic {
@@ -168,7 +173,7 @@ fn stopped(length: Option<Duration>) -> Result<()> {
 }
 
 /// Sleeps until then; false if interrupted.
-fn wait(until: Instant, interrupt: &Interrupt) -> bool {
+fn wait(until: Instant, interrupt: &InterruptFlag) -> bool {
     while !interrupt.raised() {
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
@@ -180,7 +185,7 @@ fn wait(until: Instant, interrupt: &Interrupt) -> bool {
 }
 
 /// Figures, verdict and comparison of what was seen.
-fn finish(report: &mut ObserveReport, baseline: Option<(&ObserveReport, &Request)>) {
+fn finish(report: &mut ObserveReport, baseline: Option<(&ObserveReport, &ObserveRequest)>) {
     report.body.summary = summarise(&report.body.samples, report.body.began_uptime_seconds);
     if let Some(summary) = &report.body.summary {
         report.header.findings.push(verdict(&report.body.samples, summary));
@@ -188,8 +193,8 @@ fn finish(report: &mut ObserveReport, baseline: Option<(&ObserveReport, &Request
     let Some((baseline, request)) = baseline else { return };
     let side = |report: &ObserveReport| (report.body.samples.clone(), report.body.began_uptime_seconds);
     let ((was, was_began), (is, is_began)) = (side(baseline), side(report));
-    let before = Side { samples: &was, began: was_began };
-    let now = Side { samples: &is, began: is_began };
+    let before = WatchSide { samples: &was, began: was_began };
+    let now = WatchSide { samples: &is, began: is_began };
     match compare(request.baseline.as_deref().unwrap_or_default(), before, now) {
         Some((comparison, findings)) => {
             report.body.comparison = Some(comparison);

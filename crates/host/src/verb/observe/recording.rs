@@ -1,7 +1,7 @@
 //! Where a watch is recorded: the archive and a file, neither of them on the watched card while the watch lasts.
 
-use super::Request;
-use cardscope_device::system::System;
+use super::ObserveRequest;
+use cardscope_device::system::SystemRoots;
 use cardscope_device::{filesystem, host, inspect};
 use cardscope_engine::event::Listener;
 use cardscope_model::caveat::Caveat;
@@ -10,9 +10,9 @@ use cardscope_model::observe::ObserveReport;
 use cardscope_session::archive_access::path_of;
 use cardscope_session::error::{Failure, Result};
 use cardscope_session::options::ArchiveAt;
-use cardscope_session::output_file::{Mark, OutputFile};
+use cardscope_session::output_file::{FileMark, OutputFile};
 use cardscope_session::recorder;
-use cardscope_session::recorder::Recorder;
+use cardscope_session::recorder::SessionRecorder;
 use cardscope_store::SessionStart;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -21,7 +21,8 @@ use std::time::{Duration, Instant};
 const STORED_EVERY: Duration = Duration::from_secs(60);
 
 /// What the documents of earlier watches, and no others, have; such a file may be replaced.
-const OF_A_WATCH: Mark = Mark::Fields(&["device", "began_uptime_seconds", "every_seconds", "samples"]);
+const OF_A_WATCH: FileMark =
+    FileMark::Fields(&["device", "began_uptime_seconds", "every_seconds", "samples"]);
 
 /// Records a watch.
 pub(super) struct WatchRecorder {
@@ -29,7 +30,7 @@ pub(super) struct WatchRecorder {
     archive: ArchiveAt,
     save: Option<OutputFile>,
     /// Begun before the watch, unless it lies on the watched card.
-    recording: Option<Recorder>,
+    recording: Option<SessionRecorder>,
     stored: Instant,
     archives: bool,
 }
@@ -37,8 +38,8 @@ pub(super) struct WatchRecorder {
 impl WatchRecorder {
     /// Finds out where the watch may be stored meanwhile. A recorded machine is not stored in the archive.
     pub(super) fn begin(
-        request: &Request,
-        system: &System,
+        request: &ObserveRequest,
+        system: &SystemRoots,
         report: &mut ObserveReport,
     ) -> Result<WatchRecorder> {
         let card = system.is_live().then_some(request.target.as_str());
@@ -65,8 +66,8 @@ impl WatchRecorder {
         Ok(recorder)
     }
 
-    fn record(&mut self, report: &mut ObserveReport) -> Result<&mut Recorder> {
-        let recording = Recorder::of(self.archive.named(), &self.start)?;
+    fn record(&mut self, report: &mut ObserveReport) -> Result<&mut SessionRecorder> {
+        let recording = SessionRecorder::of(self.archive.named(), &self.start)?;
         report.header.session = Some(recording.name());
         Ok(self.recording.insert(recording))
     }
@@ -101,7 +102,7 @@ impl WatchRecorder {
     }
 }
 
-fn start(request: &Request, system: &System) -> SessionStart {
+fn start(request: &ObserveRequest, system: &SystemRoots) -> SessionStart {
     let identity = inspect::inspect(system, &request.target).ok();
     let condition = host::condition(system, Some(&request.target));
     recorder::start("observe", &request.target, 0, &condition, identity.as_ref())

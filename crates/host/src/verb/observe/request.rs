@@ -2,14 +2,14 @@
 
 use cardscope_session::arguments::duration;
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::options::{ArchiveAt, Machine};
+use cardscope_session::options::{ArchiveAt, MachineOptions};
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// How long to watch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Length {
+pub(super) enum WatchLength {
     /// Not at all: only what the counters say since boot.
     Nothing,
     /// This long.
@@ -29,7 +29,7 @@ const LEAST: Duration = Duration::from_millis(100);
 #[command(mut_arg("sysfs", |copy| copy.requires("from_boot").help(
     "Read this copy of a machine's /sys and /proc instead of the live ones; only with --from-boot"
 )))]
-pub struct Request {
+pub struct ObserveRequest {
     /// Device or partition, as `list --all` shows it
     #[arg(value_name = "DEVICE")]
     pub target: String,
@@ -53,16 +53,16 @@ pub struct Request {
     pub archive: ArchiveAt,
     /// Which machine is looked at.
     #[command(flatten)]
-    pub machine: Machine,
+    pub machine: MachineOptions,
 }
 
-impl Request {
+impl ObserveRequest {
     /// How long it watches.
-    pub(super) fn length(&self) -> Length {
+    pub(super) fn length(&self) -> WatchLength {
         match (self.length, self.from_boot) {
-            (Some(length), _) => Length::For(length),
-            (None, true) => Length::Nothing,
-            (None, false) => Length::UntilStopped,
+            (Some(length), _) => WatchLength::For(length),
+            (None, true) => WatchLength::Nothing,
+            (None, false) => WatchLength::UntilStopped,
         }
     }
 
@@ -71,7 +71,7 @@ impl Request {
         Failure::refuse_first(&[
             (self.every < LEAST, "--every must be at least 0.1s"),
             (
-                self.length() == Length::Nothing && self.baseline.is_some(),
+                self.length() == WatchLength::Nothing && self.baseline.is_some(),
                 "--against needs --for, e.g. --for 5m",
             ),
         ])

@@ -1,28 +1,28 @@
 //! From two looks at the counters to what happened between them.
 
 use cardscope_device::vitals::CpuTimes;
-use cardscope_device::watching::{Counters, Look};
+use cardscope_device::watching::{CounterSnapshot, DeviceCounters};
 use cardscope_model::observe::ObserveSample;
 use cardscope_model::units::mb_per_s;
 
 /// Everything up to this look, as one range since boot.
-pub(super) fn since_boot(look: &Look) -> ObserveSample {
-    let nothing = Look {
+pub(super) fn since_boot(look: &CounterSnapshot) -> ObserveSample {
+    let nothing = CounterSnapshot {
         io_stall_us: look.io_stall_us.map(|_| (0, 0)),
         memory_stall_us: look.memory_stall_us.map(|_| (0, 0)),
         cpu_stall_us: look.cpu_stall_us.map(|_| 0),
         cpu: look.cpu.map(|_| CpuTimes::default()),
         swap_bytes: look.swap_bytes.map(|_| 0),
-        ..Look::default()
+        ..CounterSnapshot::default()
     };
     between(&nothing, look, look.uptime)
 }
 
 /// What happened in `seconds` between two looks. Counters that went back, as those of a device that came anew, count
 /// as nothing.
-pub(super) fn between(before: &Look, after: &Look, seconds: f64) -> ObserveSample {
+pub(super) fn between(before: &CounterSnapshot, after: &CounterSnapshot, seconds: f64) -> ObserveSample {
     let (a, b) = (&before.device, &after.device);
-    let grown = |of: fn(&Counters) -> u64| of(b).saturating_sub(of(a));
+    let grown = |of: fn(&DeviceCounters) -> u64| of(b).saturating_sub(of(a));
     let (reads, writes) = (grown(|c| c.reads), grown(|c| c.writes));
     let (read_bytes, write_bytes) = (grown(|c| c.read_bytes), grown(|c| c.write_bytes));
     let waited = grown(|c| c.read_ms) + grown(|c| c.write_ms);
@@ -72,7 +72,7 @@ fn part(before: &CpuTimes, after: &CpuTimes, of: fn(&CpuTimes) -> u64) -> Option
     Some(share(of(after).saturating_sub(of(before)) as f64, all as f64))
 }
 
-fn busiest_other(before: &Look, after: &Look, seconds: f64) -> Option<f64> {
+fn busiest_other(before: &CounterSnapshot, after: &CounterSnapshot, seconds: f64) -> Option<f64> {
     let grown = |(name, busy): &(String, u64)| {
         let was = before.others.iter().find(|(known, _)| known == name).map_or(0, |(_, busy)| *busy);
         share(busy.saturating_sub(was) as f64 / 1e3, seconds)
@@ -84,8 +84,8 @@ fn busiest_other(before: &Look, after: &Look, seconds: f64) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn look(uptime: f64, device: Counters) -> Look {
-        Look { uptime, device, ..Look::default() }
+    fn look(uptime: f64, device: DeviceCounters) -> CounterSnapshot {
+        CounterSnapshot { uptime, device, ..CounterSnapshot::default() }
     }
 
     fn near(value: f64, expected: f64) {
@@ -94,9 +94,14 @@ mod tests {
 
     #[test]
     fn a_second_is_told_by_what_the_counters_grew() {
-        let before =
-            Counters { reads: 100, read_bytes: 409_600, read_ms: 50, busy_ms: 1000, ..Counters::default() };
-        let after = Counters {
+        let before = DeviceCounters {
+            reads: 100,
+            read_bytes: 409_600,
+            read_ms: 50,
+            busy_ms: 1000,
+            ..DeviceCounters::default()
+        };
+        let after = DeviceCounters {
             reads: 300,
             read_bytes: 409_600 + 819_200,
             read_ms: 450,
@@ -120,10 +125,16 @@ mod tests {
     fn pressure_and_processor_times_are_shares_of_the_time_between() {
         let cpu =
             |busy, idle, iowait| CpuTimes { busy, idle, iowait, blocked: Some(4), ..CpuTimes::default() };
-        let before =
-            Look { io_stall_us: Some((1_000_000, 0)), cpu: Some(cpu(10, 80, 10)), ..Look::default() };
-        let after =
-            Look { io_stall_us: Some((2_500_000, 500_000)), cpu: Some(cpu(60, 180, 60)), ..Look::default() };
+        let before = CounterSnapshot {
+            io_stall_us: Some((1_000_000, 0)),
+            cpu: Some(cpu(10, 80, 10)),
+            ..CounterSnapshot::default()
+        };
+        let after = CounterSnapshot {
+            io_stall_us: Some((2_500_000, 500_000)),
+            cpu: Some(cpu(60, 180, 60)),
+            ..CounterSnapshot::default()
+        };
         let sample = between(&before, &after, 2.0);
         near(sample.io_some.unwrap(), 0.75);
         near(sample.io_full.unwrap(), 0.25);
@@ -135,14 +146,15 @@ mod tests {
 
     #[test]
     fn counters_that_went_back_count_as_nothing_and_no_time_divides_by_nothing() {
-        let many = Counters { reads: 10, busy_ms: 10, ..Counters::default() };
-        let sample = between(&look(1.0, many), &look(1.0, Counters::default()), 0.0);
+        let many = DeviceCounters { reads: 10, busy_ms: 10, ..DeviceCounters::default() };
+        let sample = between(&look(1.0, many), &look(1.0, DeviceCounters::default()), 0.0);
         assert_eq!((sample.reads, sample.utilisation, sample.wait_ms), (0, 0.0, None));
     }
 
     #[test]
     fn since_boot_is_one_stretch_over_the_whole_uptime() {
-        let all = Counters { writes: 7, write_bytes: 7 << 20, busy_ms: 30_000, ..Counters::default() };
+        let all =
+            DeviceCounters { writes: 7, write_bytes: 7 << 20, busy_ms: 30_000, ..DeviceCounters::default() };
         let mut seen = look(120.0, all);
         seen.io_stall_us = Some((60_000_000, 6_000_000));
         let sample = since_boot(&seen);

@@ -4,12 +4,12 @@ use super::line::size;
 use crate::readers::dates::date;
 use crate::readers::notes::add_note;
 use crate::readers::numbers::number;
-use cardscope_model::condition::Origin;
-use cardscope_model::log::Log;
+use cardscope_model::condition::ConditionOrigin;
+use cardscope_model::log::CardLog;
 use cardscope_model::run::Run;
 
 /// Reads one line of it into log and run; false where the line is none of it.
-pub(super) fn read(line: &str, log: &mut Log, run: &mut Run) -> bool {
+pub(super) fn read(line: &str, log: &mut CardLog, run: &mut Run) -> bool {
     let line = line.trim_start_matches(['>', ' ', '\t']);
     let Some((key, value)) = line.split_once(':') else { return false };
     let value = value.trim();
@@ -19,17 +19,17 @@ pub(super) fn read(line: &str, log: &mut Log, run: &mut Run) -> bool {
         "OS" => system(value, log),
         "Target" => drive(value, log),
         "Profile" | "Mode" | "Time" | "Mix Ratio" => setting(key.trim(), value, log),
-        "Comment" => add_note(&mut log.condition, value, Origin::Stated),
+        "Comment" => add_note(&mut log.condition, value, ConditionOrigin::Stated),
         "Volume" => volume(value, log),
         "Device" => log.card.model = Some(value.to_owned()).filter(|model| !model.is_empty()),
-        "CPU" => log.condition.set("board", value, Origin::Read),
+        "CPU" => log.condition.set("board", value, ConditionOrigin::Read),
         _ => return false,
     }
     true
 }
 
 /// `1000 MB [C: 33.0% (39.3/119.1 GB)] (x5)`, `1 GiB (x5) [Interval: 5 sec]`.
-fn test(value: &str, log: &mut Log, run: &mut Run) {
+fn test(value: &str, log: &mut CardLog, run: &mut Run) {
     let amount: String = value.split_whitespace().take(2).collect::<String>().to_lowercase();
     run.size_bytes = size(&amount);
     run.loops = value.split_once("(x").and_then(|(_, rest)| rest.split_once(')')?.0.trim().parse().ok());
@@ -44,7 +44,7 @@ fn test(value: &str, log: &mut Log, run: &mut Run) {
 }
 
 /// `C: 33.0% (39.3/119.1 GB)`, `/media/card 12% (3/29 GiB) [SD16G]`.
-fn drive(value: &str, log: &mut Log) {
+fn drive(value: &str, log: &mut CardLog) {
     full(value, log);
     let (place, model) = match value.split_once('[') {
         Some((place, model)) => (place, model.trim_end_matches(']').trim()),
@@ -53,35 +53,35 @@ fn drive(value: &str, log: &mut Log) {
     if !model.is_empty() {
         log.card.model = Some(model.to_owned());
     }
-    add_note(&mut log.condition, &format!("drive {}", place.trim()), Origin::Read);
+    add_note(&mut log.condition, &format!("drive {}", place.trim()), ConditionOrigin::Read);
 }
 
 /// `Macintosh HD: 93% used (432/465 GiB)`.
-fn volume(value: &str, log: &mut Log) {
+fn volume(value: &str, log: &mut CardLog) {
     full(value, log);
-    add_note(&mut log.condition, &format!("volume {value}"), Origin::Read);
+    add_note(&mut log.condition, &format!("volume {value}"), ConditionOrigin::Read);
 }
 
 /// The number before the percent sign.
-fn full(value: &str, log: &mut Log) {
+fn full(value: &str, log: &mut CardLog) {
     let percent = value.split_once('%').and_then(|(before, _)| before.split_whitespace().next_back());
     if let Some(percent) = percent.and_then(number).filter(|percent| (0.0..=100.0).contains(percent)) {
-        log.condition.set("full_percent", percent.to_string(), Origin::Read);
+        log.condition.set("full_percent", percent.to_string(), ConditionOrigin::Read);
     }
 }
 
-fn system(value: &str, log: &mut Log) {
+fn system(value: &str, log: &mut CardLog) {
     let name = value.split_whitespace().collect::<Vec<_>>().join(" ");
     if !name.is_empty() {
-        log.condition.set("kernel", name, Origin::Read);
+        log.condition.set("kernel", name, ConditionOrigin::Read);
     }
 }
 
 /// Only what differs from the program's own choice is worth a note.
-fn setting(key: &str, value: &str, log: &mut Log) {
+fn setting(key: &str, value: &str, log: &mut CardLog) {
     let usual = ["", "Default", "Measure 5 sec / Interval 5 sec"].contains(&value) || key == "Mix Ratio";
     if !usual {
-        add_note(&mut log.condition, &format!("{} {value}", key.to_lowercase()), Origin::Read);
+        add_note(&mut log.condition, &format!("{} {value}", key.to_lowercase()), ConditionOrigin::Read);
     }
 }
 
@@ -89,8 +89,8 @@ fn setting(key: &str, value: &str, log: &mut Log) {
 mod tests {
     use super::*;
 
-    fn footer(lines: &[&str]) -> (Log, Run) {
-        let (mut log, mut run) = (Log::new("test"), Run::default());
+    fn footer(lines: &[&str]) -> (CardLog, Run) {
+        let (mut log, mut run) = (CardLog::new("test"), Run::default());
         for line in lines {
             assert!(read(line, &mut log, &mut run), "{line}");
         }

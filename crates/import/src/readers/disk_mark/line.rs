@@ -6,15 +6,15 @@
 //! queue and 1 MiB where they do not (their DiskSpd arguments).
 
 use crate::readers::numbers::speed;
-use cardscope_model::test_name::{Op, Order, Pattern};
+use cardscope_model::test_name::{AccessPattern, IoOrder, TestOp};
 use cardscope_model::units::{KIB, MIB};
 
 /// A line that printed a speed.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Line<'a> {
-    pub(super) pattern: Pattern,
+pub(super) struct SpeedLine<'a> {
+    pub(super) pattern: AccessPattern,
     /// Where the label says it; newer reports say it in a heading. The share of a mix stands elsewhere in a report.
-    pub(super) op: Option<Op>,
+    pub(super) op: Option<TestOp>,
     pub(super) value: f64,
     /// Its unit as it stands there.
     pub(super) unit: &'a str,
@@ -29,20 +29,20 @@ const USUAL_MIX: u8 = 70;
 const UNITS: [&str; 4] = ["MB/s", "Mo/s", "МБ/с", "MB/c"];
 
 /// Words for the order of access, as labels begin with, of those that begin alike the longer ones first.
-const ORDERS: [(Order, &str); 2] = [
+const ORDERS: [(IoOrder, &str); 2] = [
     (
-        Order::Sequential,
+        IoOrder::Sequential,
         "sequentielles sequentiell sequential séquentielle secuencial последовательная последовательный \
          シーケンシャル seq",
     ),
-    (Order::Random, "random zufälliges случайный ランダム rnd"),
+    (IoOrder::Random, "random zufälliges случайный ランダム rnd"),
 ];
 
 /// Words for the operation.
-const OPS: [(Op, &str); 3] = [
-    (Op::Read, "read lesen lecture lectura чтение 読み込み リード"),
-    (Op::Write, "write schreiben écriture запись 書き込み ライト"),
-    (Op::Mix(USUAL_MIX), "mixed mix"),
+const OPS: [(TestOp, &str); 3] = [
+    (TestOp::Read, "read lesen lecture lectura чтение 読み込み リード"),
+    (TestOp::Write, "write schreiben écriture запись 書き込み ライト"),
+    (TestOp::Mix(USUAL_MIX), "mixed mix"),
 ];
 
 /// Each word with what it means.
@@ -51,13 +51,13 @@ fn words<T: Copy>(meanings: &[(T, &'static str)]) -> impl Iterator<Item = (T, &'
 }
 
 /// The operation that a word names.
-pub(super) fn op(word: &str) -> Option<Op> {
+pub(super) fn op(word: &str) -> Option<TestOp> {
     let word = word.to_lowercase();
     words(&OPS).find(|(_, known)| *known == word).map(|(op, _)| op)
 }
 
 /// Reads one line; `None` where it is no result, or cut off before its unit.
-pub(super) fn read(line: &str) -> Option<Line<'_>> {
+pub(super) fn read(line: &str) -> Option<SpeedLine<'_>> {
     let printed = |unit: &&str| line.find(*unit).map(|at| (at, &line[at..at + unit.len()]));
     let (at, unit) = line.contains('/').then(|| UNITS.iter().find_map(printed))??;
     let (before, after) = (&line[..at], &line[at + unit.len()..]);
@@ -70,11 +70,11 @@ pub(super) fn read(line: &str) -> Option<Line<'_>> {
     let (pattern, op) = label(&before[..colon])?;
     let iops = after.split_once("IOPS").and_then(|(number, _)| speed(number.trim_start().strip_prefix('[')?));
     let latency_us = after.split_once('<').and_then(|(_, rest)| speed(rest.split_once("us")?.0));
-    Some(Line { pattern, op, value, unit, iops, latency_us })
+    Some(SpeedLine { pattern, op, value, unit, iops, latency_us })
 }
 
 /// The test that a label names; nothing else may stand in it.
-fn label(text: &str) -> Option<(Pattern, Option<Op>)> {
+fn label(text: &str) -> Option<(AccessPattern, Option<TestOp>)> {
     // Quotation marks of mail and Markdown stand before labels, blanks anywhere in them.
     let compact: String = text.to_lowercase().chars().filter(|c| !c.is_whitespace()).collect();
     let compact = compact.trim_start_matches(|c: char| !c.is_alphanumeric());
@@ -85,15 +85,15 @@ fn label(text: &str) -> Option<(Pattern, Option<Op>)> {
     let threads = setting(depth, "t=").unwrap_or(1);
     let block = match (block, order) {
         (Some(block), _) => block,
-        (None, Order::Sequential) if queue > 1 => 128 * KIB,
-        (None, Order::Sequential) => MIB,
-        (None, Order::Random) => return None,
+        (None, IoOrder::Sequential) if queue > 1 => 128 * KIB,
+        (None, IoOrder::Sequential) => MIB,
+        (None, IoOrder::Random) => return None,
     };
-    Some((Pattern { order, block, queue, threads }, op))
+    Some((AccessPattern { order, block, queue, threads }, op))
 }
 
 /// `read4kib`, `4kbread`, `1mib` or nothing.
-fn op_and_block(text: &str) -> Option<(Option<Op>, Option<u64>)> {
+fn op_and_block(text: &str) -> Option<(Option<TestOp>, Option<u64>)> {
     let word = words(&OPS).find_map(|(op, word)| text.split_once(word).map(|around| (op, around)));
     let (op, block) = match word {
         Some((op, (before, behind))) => (Some(op), [before, behind].concat()),

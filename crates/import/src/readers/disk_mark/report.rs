@@ -4,30 +4,34 @@
 //! pasted it, so a report also begins where a test comes a second time or figures follow a footer.
 
 use super::footer;
-use super::line::{self, Line};
-use crate::readers::error::Outcome;
+use super::line::{self, SpeedLine};
+use crate::readers::error::ReaderOutcome;
 use crate::readers::notes::{add_note, log_of};
 use crate::readers::numbers::figure;
-use crate::readers::runs::Runs;
-use crate::readers::text::Text;
-use cardscope_model::condition::Origin;
-use cardscope_model::log::{Log, Tool};
-use cardscope_model::run::{Figure, Run};
-use cardscope_model::test_name::{Op, Order, TestName};
+use crate::readers::runs::RunBuilder;
+use crate::readers::text::LogText;
+use cardscope_model::condition::ConditionOrigin;
+use cardscope_model::log::{CardLog, LogTool};
+use cardscope_model::run::{Run, TestFigure};
+use cardscope_model::test_name::{IoOrder, TestName, TestOp};
 
 /// CrystalDiskMark 3 to 9, and AmorphousDiskMark, which took its form over on the Mac. Their MB/s are true: 10^6 bytes a
 /// second, and IOPS times block agrees. The text is the same in every language of the program; translated ones come from
 /// people and forums.
-static CRYSTALDISKMARK: Dialect =
-    Dialect { format: "crystaldiskmark", programs: &["CrystalDiskMark", "AmorphousDiskMark"], mb_s: 1.0 };
+static CRYSTALDISKMARK: DiskMarkDialect = DiskMarkDialect {
+    format: "crystaldiskmark",
+    programs: &["CrystalDiskMark", "AmorphousDiskMark"],
+    mb_s: 1.0,
+};
 
 /// KDiskMark 1.6 to 3.3. It prints fio's `bw`, which is KiB/s, divided by 1000 as MB/s: 1.024 MB/s each. Its IOPS are true,
 /// and agree with the speed only then. Before 3.3.0 it halved tests of several threads; its mix is a mean of read and write
 /// speed weighted by the share of reads, where the card moved their sum.
-static KDISKMARK: Dialect = Dialect { format: "kdiskmark", programs: &["KDiskMark"], mb_s: 1.024 };
+static KDISKMARK: DiskMarkDialect =
+    DiskMarkDialect { format: "kdiskmark", programs: &["KDiskMark"], mb_s: 1.024 };
 
 /// What tells one program of the family from the others.
-struct Dialect {
+struct DiskMarkDialect {
     format: &'static str,
     /// Names that stand before the version in a heading, the usual one first.
     programs: &'static [&'static str],
@@ -35,52 +39,53 @@ struct Dialect {
     mb_s: f64,
 }
 
-impl Dialect {
+impl DiskMarkDialect {
     /// Program and version, where the line is a heading: `KDiskMark (3.0.0): …`, `CrystalDiskMark 8.0.4 x64 …`.
-    fn heading(&self, line: &str) -> Option<Tool> {
+    fn heading(&self, line: &str) -> Option<LogTool> {
         self.programs.iter().find_map(|program| {
             let rest = line.split_once(program)?.1.trim_start_matches([' ', '(']);
             let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
             let version = rest[..end].trim_end_matches('.');
             let is_version = version.starts_with(|c: char| c.is_ascii_digit()) && version.contains('.');
-            is_version.then(|| Tool { name: (*program).to_owned(), version: Some(version.to_owned()) })
+            is_version.then(|| LogTool { name: (*program).to_owned(), version: Some(version.to_owned()) })
         })
     }
 }
 
 /// All programs; a heading of any begins its report.
-static DIALECTS: [&Dialect; 2] = [&KDISKMARK, &CRYSTALDISKMARK];
+static DIALECTS: [&DiskMarkDialect; 2] = [&KDISKMARK, &CRYSTALDISKMARK];
 
 /// KDiskMark: a report with its heading; without it nothing tells it from CrystalDiskMark's.
 pub(crate) mod kdiskmark {
-    use super::{KDISKMARK, Outcome, Text, crystaldiskmark};
+    use super::{KDISKMARK, LogText, ReaderOutcome, crystaldiskmark};
 
-    pub(crate) fn recognise(text: &Text) -> bool {
+    pub(crate) fn recognise(text: &LogText) -> bool {
         text.lines().any(|line| KDISKMARK.heading(line).is_some()) && crystaldiskmark::recognise(text)
     }
 
-    pub(crate) fn read(text: &Text) -> Outcome {
+    pub(crate) fn read(text: &LogText) -> ReaderOutcome {
         super::read(text, &KDISKMARK)
     }
 }
 
 /// CrystalDiskMark or AmorphousDiskMark: a result line, with or without a heading; random access alone can be anybody's.
 pub(crate) mod crystaldiskmark {
-    use super::{CRYSTALDISKMARK, Outcome, Text, is_sure_result};
+    use super::{CRYSTALDISKMARK, LogText, ReaderOutcome, is_sure_result};
 
-    pub(crate) fn recognise(text: &Text) -> bool {
+    pub(crate) fn recognise(text: &LogText) -> bool {
         text.lines().any(is_sure_result)
     }
 
-    pub(crate) fn read(text: &Text) -> Outcome {
+    pub(crate) fn read(text: &LogText) -> ReaderOutcome {
         super::read(text, &CRYSTALDISKMARK)
     }
 }
 
 /// Reads all reports in the text, one log each; those without a heading are of `usual`.
-fn read(text: &Text, usual: &'static Dialect) -> Outcome {
+fn read(text: &LogText, usual: &'static DiskMarkDialect) -> ReaderOutcome {
     let (logs, lost) = Default::default();
-    let mut reader = Reader { dialect: usual, logs, report: Report::new(usual), prose: None, lost };
+    let mut reader =
+        DiskMarkReader { dialect: usual, logs, report: DiskMarkReport::new(usual), prose: None, lost };
     text.lines().for_each(|line| reader.line(line));
     reader.end_report();
     let mut logs = reader.finish()?;
@@ -92,10 +97,10 @@ fn read(text: &Text, usual: &'static Dialect) -> Outcome {
 }
 
 /// Where the reader is.
-struct Reader {
-    dialect: &'static Dialect,
-    logs: Vec<Log>,
-    report: Report,
+struct DiskMarkReader {
+    dialect: &'static DiskMarkDialect,
+    logs: Vec<CardLog>,
+    report: DiskMarkReport,
     /// The last line that is prose: what a pasted report stands under.
     prose: Option<String>,
     /// What reports lost of which nothing could be kept.
@@ -103,22 +108,22 @@ struct Reader {
 }
 
 /// The report that is being read.
-struct Report {
-    log: Log,
-    runs: Runs,
-    section: Option<Op>,
+struct DiskMarkReport {
+    log: CardLog,
+    runs: RunBuilder,
+    section: Option<TestOp>,
     footer_seen: bool,
     comment_next: bool,
     not_run: usize,
     without_op: usize,
 }
 
-impl Report {
-    fn new(dialect: &Dialect) -> Self {
-        let log = Log { format: dialect.format.to_owned(), ..log_of(dialect.programs[0], None) };
-        Report {
+impl DiskMarkReport {
+    fn new(dialect: &DiskMarkDialect) -> Self {
+        let log = CardLog { format: dialect.format.to_owned(), ..log_of(dialect.programs[0], None) };
+        DiskMarkReport {
             log,
-            runs: Runs::default(),
+            runs: RunBuilder::default(),
             section: None,
             footer_seen: false,
             comment_next: false,
@@ -128,7 +133,7 @@ impl Report {
     }
 }
 
-impl Reader {
+impl DiskMarkReader {
     fn line(&mut self, text: &str) {
         if let Some(line) = line::read(text) {
             self.result(&line);
@@ -141,7 +146,7 @@ impl Reader {
         }
     }
 
-    fn result(&mut self, line: &Line<'_>) {
+    fn result(&mut self, line: &SpeedLine<'_>) {
         if self.report.footer_seen {
             self.end_report();
         }
@@ -149,7 +154,7 @@ impl Reader {
             self.report.log.part = self.prose.take();
         }
         let own = line.op.map(|op| match (op, self.report.section) {
-            (Op::Mix(_), Some(mix @ Op::Mix(_))) => mix,
+            (TestOp::Mix(_), Some(mix @ TestOp::Mix(_))) => mix,
             _ => op,
         });
         let Some(op) = own.or(self.report.section) else {
@@ -184,7 +189,7 @@ impl Reader {
             self.end_report();
         }
         self.report.section = Some(match (op, share_of_reads(rest)) {
-            (Op::Mix(_), Some(reads)) => Op::Mix(reads),
+            (TestOp::Mix(_), Some(reads)) => TestOp::Mix(reads),
             _ => op,
         });
         true
@@ -209,14 +214,14 @@ impl Reader {
         if !text.chars().any(char::is_alphanumeric) {
             self.report.comment_next = false;
         } else if std::mem::take(&mut self.report.comment_next) {
-            add_note(&mut self.report.log.condition, text, Origin::Stated);
+            add_note(&mut self.report.log.condition, text, ConditionOrigin::Stated);
         } else if !text.starts_with('*') && !text.contains("://") {
             self.prose = Some(text.trim_start_matches(['#', '>', ' ']).to_owned());
         }
     }
 
     fn end_report(&mut self) {
-        let report = std::mem::replace(&mut self.report, Report::new(self.dialect));
+        let report = std::mem::replace(&mut self.report, DiskMarkReport::new(self.dialect));
         let mut log = report.log;
         log.runs = report.runs.finish();
         if report.not_run > 0 {
@@ -234,7 +239,7 @@ impl Reader {
     }
 
     /// Parts need names only where there are several.
-    fn finish(self) -> Outcome {
+    fn finish(self) -> ReaderOutcome {
         let mut logs = self.logs;
         if logs.is_empty() {
             let nothing = || "it has no complete line with a test and a speed".to_owned();
@@ -250,7 +255,7 @@ impl Reader {
 }
 
 /// Program and version, where the line is the heading of a report.
-fn headed(line: &str) -> Option<(&'static Dialect, Tool)> {
+fn headed(line: &str) -> Option<(&'static DiskMarkDialect, LogTool)> {
     DIALECTS.iter().find_map(|dialect| Some((*dialect, dialect.heading(line)?)))
 }
 
@@ -263,9 +268,9 @@ fn share_of_reads(text: &str) -> Option<u8> {
 /// True for a result that nobody else prints so: with its queue in brackets, or sequential to three decimals. In prose and
 /// in source code stand lines such as `Sequential Read: 100 MB/s`, too.
 fn is_sure_result(line: &str) -> bool {
-    let sure = |result: &Line<'_>| {
+    let sure = |result: &SpeedLine<'_>| {
         let queue = line.split_once('(').is_some_and(|(_, rest)| rest.contains('='));
-        queue || (result.pattern.order == Order::Sequential && has_three_decimals(line))
+        queue || (result.pattern.order == IoOrder::Sequential && has_three_decimals(line))
     };
     line::read(line).is_some_and(|result| sure(&result))
 }
@@ -278,10 +283,10 @@ fn has_three_decimals(line: &str) -> bool {
 }
 
 /// What makes a report of KDiskMark doubtful.
-fn doubts(log: &Log) -> Vec<String> {
-    let any = |test: fn(&Figure) -> bool| log.runs.iter().flat_map(|run| &run.results).any(test);
+fn doubts(log: &CardLog) -> Vec<String> {
+    let any = |test: fn(&TestFigure) -> bool| log.runs.iter().flat_map(|run| &run.results).any(test);
     let halved = any(|figure| figure.test.threads > 1) && !log.tool.as_ref().is_some_and(counts_all_threads);
-    let mixed = any(|figure| matches!(figure.op, Op::Mix(_)));
+    let mixed = any(|figure| matches!(figure.op, TestOp::Mix(_)));
     let whys = [
         (halved, "this version of KDiskMark prints tests of several threads at half their speed"),
         (mixed, "KDiskMark's mix is a weighted mean of read and write speed, below the real total"),
@@ -290,7 +295,7 @@ fn doubts(log: &Log) -> Vec<String> {
 }
 
 /// Since 3.3.0.
-fn counts_all_threads(tool: &Tool) -> bool {
+fn counts_all_threads(tool: &LogTool) -> bool {
     let version = tool.version.as_deref().unwrap_or_default();
     let numbers: Vec<u32> = version.split('.').filter_map(|part| part.parse().ok()).collect();
     numbers.as_slice() >= [3, 3].as_slice()

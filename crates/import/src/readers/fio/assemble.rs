@@ -1,13 +1,13 @@
 //! From jobs to a log: results, what they are called, and which run they belong to.
 
-use super::{Document, Job, Side, by_key, grouped};
+use super::{FioDocument, FioJob, JobDirection, by_key, grouped};
 use crate::readers::notes::{add_note, log_of};
-use crate::readers::runs::Runs;
-use cardscope_model::condition::Origin;
-use cardscope_model::log::Log;
+use crate::readers::runs::RunBuilder;
+use cardscope_model::condition::ConditionOrigin;
+use cardscope_model::log::CardLog;
 use cardscope_model::outside::shortened;
-use cardscope_model::run::{Figure, Run};
-use cardscope_model::test_name::{Op, TestName};
+use cardscope_model::run::{Run, TestFigure};
+use cardscope_model::test_name::{TestName, TestOp};
 use std::collections::HashMap;
 
 /// The job with which `cdm_fio.sh` fills its file before it tests.
@@ -17,8 +17,8 @@ const FILLING: &str = "Bufread";
 const MOST_DOUBTS: usize = 50;
 
 /// All starts of fio, one log for each computer that reports. Of several reports on the same jobs the last one counts.
-pub(super) fn logs(documents: Vec<Document>) -> Vec<Log> {
-    let mut final_: Vec<Document> = Vec::new();
+pub(super) fn logs(documents: Vec<FioDocument>) -> Vec<CardLog> {
+    let mut final_: Vec<FioDocument> = Vec::new();
     for document in documents {
         if final_.last().is_some_and(|last| last.is_continued_by(&document)) {
             final_.pop();
@@ -26,17 +26,17 @@ pub(super) fn logs(documents: Vec<Document>) -> Vec<Log> {
         final_.push(document);
     }
     let hosts = by_key(final_.into_iter().map(|document| (document.host.clone(), document)));
-    hosts.into_iter().map(|(host, documents)| Log { part: host, ..log(documents) }).collect()
+    hosts.into_iter().map(|(host, documents)| CardLog { part: host, ..log(documents) }).collect()
 }
 
 /// The starts of fio on one computer, as one log: those that repeat a test, or have another size, are further runs.
-fn log(documents: Vec<Document>) -> Log {
+fn log(documents: Vec<FioDocument>) -> CardLog {
     let mut log = log_of("fio", documents.iter().find_map(|document| document.version.as_deref()));
     log.date = documents.iter().find_map(|document| document.date.clone());
-    let mut runs = Runs::default();
+    let mut runs = RunBuilder::default();
     for document in documents {
         for disk in &document.disks {
-            add_note(&mut log.condition, &format!("disk {disk}"), Origin::Read);
+            add_note(&mut log.condition, &format!("disk {disk}"), ConditionOrigin::Read);
         }
         add_document(&mut log, &mut runs, document);
     }
@@ -44,7 +44,7 @@ fn log(documents: Vec<Document>) -> Log {
     log
 }
 
-fn add_document(log: &mut Log, runs: &mut Runs, document: Document) {
+fn add_document(log: &mut CardLog, runs: &mut RunBuilder, document: FioDocument) {
     let mut jobs = grouped(document.jobs);
     if jobs.iter().any(|job| job.name == FILLING) {
         jobs.retain(|job| job.name != FILLING);
@@ -69,14 +69,14 @@ fn add_document(log: &mut Log, runs: &mut Runs, document: Document) {
 }
 
 /// The names of the jobs in each group.
-fn names_by_group(jobs: &[Job]) -> HashMap<u64, Vec<&str>> {
+fn names_by_group(jobs: &[FioJob]) -> HashMap<u64, Vec<&str>> {
     let mut groups: HashMap<u64, Vec<&str>> = HashMap::new();
     jobs.iter().for_each(|job| groups.entry(job.group).or_default().push(&job.name));
     groups
 }
 
 /// What a job's figures are called where it had not the card for itself.
-fn beside(log: &mut Log, job: &Job, groups: &HashMap<u64, Vec<&str>>) -> Option<String> {
+fn beside(log: &mut CardLog, job: &FioJob, groups: &HashMap<u64, Vec<&str>>) -> Option<String> {
     let names = groups.get(&job.group)?;
     let other = names.iter().find(|name| **name != job.name)?;
     let first = names.first().copied().unwrap_or_default();
@@ -85,13 +85,13 @@ fn beside(log: &mut Log, job: &Job, groups: &HashMap<u64, Vec<&str>>) -> Option<
     Some(format!("beside {other}{more}"))
 }
 
-fn add_step(figure: &mut Figure, step: Option<&str>) {
+fn add_step(figure: &mut TestFigure, step: Option<&str>) {
     let Some(step) = step else { return };
     figure.step = Some(figure.step.take().map_or_else(|| step.to_owned(), |own| format!("{own}, {step}")));
 }
 
 /// Size and loops that all jobs share.
-fn head(jobs: &[Job]) -> Run {
+fn head(jobs: &[FioJob]) -> Run {
     let Some(first) = jobs.first().map(|job| &job.options) else { return Run::default() };
     let size = first.size.filter(|size| jobs.iter().all(|job| job.options.size == Some(*size)));
     let loops = first.loops.filter(|loops| jobs.iter().all(|job| job.options.loops == Some(*loops)));
@@ -99,7 +99,7 @@ fn head(jobs: &[Job]) -> Run {
 }
 
 /// What makes a job's figures doubtful, and where it did its I/O.
-fn note(log: &mut Log, job: &Job) {
+fn note(log: &mut CardLog, job: &FioJob) {
     let name = shortened(&job.name);
     if job.error != 0 {
         doubt(log, format!("{name} ended with error {}; its results are partial", job.error));
@@ -111,11 +111,11 @@ fn note(log: &mut Log, job: &Job) {
         doubt(log, format!("{name} also discarded blocks, which is not imported"));
     }
     if let Some(file) = &job.options.file {
-        add_note(&mut log.condition, &format!("on {file}"), Origin::Read);
+        add_note(&mut log.condition, &format!("on {file}"), ConditionOrigin::Read);
     }
 }
 
-fn doubt(log: &mut Log, doubt: String) {
+fn doubt(log: &mut CardLog, doubt: String) {
     match log.doubts.len() {
         _ if log.doubts.contains(&doubt) => {}
         ..MOST_DOUBTS => log.doubts.push(doubt),
@@ -125,8 +125,8 @@ fn doubt(log: &mut Log, doubt: String) {
 }
 
 /// A job's results with its name: one direction is a test; both are a mix, and each of them a part of it.
-fn figures<'a>(log: &mut Log, job: &'a Job) -> Vec<(&'a str, Figure)> {
-    let mut result = |op, side: &Side, step: Option<String>| {
+fn figures<'a>(log: &mut CardLog, job: &'a FioJob) -> Vec<(&'a str, TestFigure)> {
+    let mut result = |op, side: &JobDirection, step: Option<String>| {
         let threads = job.options.threads.unwrap_or(job.count).max(1);
         let (pattern, why) = job.options.pattern(&job.name, op, side.block(), threads);
         why.into_iter().for_each(|why| doubt(log, why));
@@ -135,37 +135,37 @@ fn figures<'a>(log: &mut Log, job: &'a Job) -> Vec<(&'a str, Figure)> {
     let [read, write, mixed] = &job.sides;
     match (read, write) {
         (None, None) => {
-            let op = Op::Mix(job.options.share_of_reads(1.0, 1.0));
+            let op = TestOp::Mix(job.options.share_of_reads(1.0, 1.0));
             mixed.iter().map(|mixed| result(op, mixed, None)).collect()
         }
         (Some(read), Some(write)) if job.options.only_writes() => {
-            vec![result(Op::Write, write, None), result(Op::Read, read, Some("verify".to_owned()))]
+            vec![result(TestOp::Write, write, None), result(TestOp::Read, read, Some("verify".to_owned()))]
         }
         (Some(read), Some(write)) => {
-            let op = Op::Mix(job.options.share_of_reads(read.iops, write.iops));
+            let op = TestOp::Mix(job.options.share_of_reads(read.iops, write.iops));
             let whole = result(op, &read.clone().and(write.clone()), None);
             let part = Some(format!("part of {op}"));
-            vec![whole, result(Op::Read, read, part.clone()), result(Op::Write, write, part)]
+            vec![whole, result(TestOp::Read, read, part.clone()), result(TestOp::Write, write, part)]
         }
-        (Some(read), None) => vec![result(Op::Read, read, None)],
-        (None, Some(write)) => vec![result(Op::Write, write, None)],
+        (Some(read), None) => vec![result(TestOp::Read, read, None)],
+        (None, Some(write)) => vec![result(TestOp::Write, write, None)],
     }
 }
 
-fn figure(name: TestName, side: &Side, step: Option<String>) -> Figure {
-    Figure {
+fn figure(name: TestName, side: &JobDirection, step: Option<String>) -> TestFigure {
+    TestFigure {
         step,
         iops: Some(side.iops).filter(|iops| *iops > 0.0),
         latency_us: side.latency_us,
         max_latency_us: side.max_latency_us,
         percentiles_us: side.percentiles_us,
         as_printed: Some(side.printed.clone()),
-        ..Figure::of(name, side.bytes_s / 1e6)
+        ..TestFigure::of(name, side.bytes_s / 1e6)
     }
 }
 
 /// Different jobs that do the same test are told apart by their names.
-fn named_apart(figures: Vec<(&str, Figure)>) -> Vec<Figure> {
+fn named_apart(figures: Vec<(&str, TestFigure)>) -> Vec<TestFigure> {
     let mut times: HashMap<(TestName, Option<String>), u32> = HashMap::new();
     for (_, figure) in &figures {
         *times.entry((figure.name(), figure.step.clone())).or_default() += 1;

@@ -3,15 +3,15 @@
 //! Since version 3 `bw_bytes` is B/s and latencies are in nanoseconds; before, all amounts are KiB and latencies
 //! microseconds. `bw` is KiB/s in all. What is no JSON there is known too: keys that repeat, and `nan`.
 
-use super::options::Options;
-use super::{DIRECTIONS, Document, Job, Side, assemble, by_key};
+use super::options::JobOptions;
+use super::{DIRECTIONS, FioDocument, FioJob, JobDirection, assemble, by_key};
 use crate::readers::dates::date;
-use crate::readers::error::Outcome;
+use crate::readers::error::ReaderOutcome;
 use crate::readers::json;
-use crate::readers::json::Choice;
-use crate::readers::text::Text;
+use crate::readers::json::JsonChoice;
+use crate::readers::text::LogText;
 use cardscope_model::result::ToolPrints;
-use cardscope_model::run::Percentiles;
+use cardscope_model::run::LatencyPercentiles;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
@@ -34,13 +34,13 @@ const FIELDS: &str = "fio version, time, jobs, client_stats, hostname, global op
     lat_ns, lat, mean, max, percentile, 50.000000, 99.000000, 99.900000";
 
 /// True where fio's own keys stand in it.
-pub(crate) fn recognise(text: &Text) -> bool {
+pub(crate) fn recognise(text: &LogText) -> bool {
     let body = text.body();
     body.contains("\"fio version\"") || (body.contains("\"jobname\"") && body.contains("\"io_bytes\""))
 }
 
 /// Reads all documents in the text as one log.
-pub(crate) fn read(text: &Text) -> Outcome {
+pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let (documents, fault) = documents(&without_nan(text.body()));
     if documents.is_empty() {
         return Err(fault.unwrap_or_else(|| "its JSON has no jobs".to_owned()));
@@ -72,7 +72,7 @@ fn without_nan(body: &str) -> Cow<'_, str> {
 }
 
 /// What each JSON object in the text says of jobs, whatever stands between them; and what is wrong with the last.
-fn documents(body: &str) -> (Vec<Document>, Option<String>) {
+fn documents(body: &str) -> (Vec<FioDocument>, Option<String>) {
     let (mut documents, mut fault) = (Vec::new(), None);
     let (mut at, mut jobs, mut others) = (0, 0, 0);
     let with_jobs = body.contains("\"jobs\"");
@@ -108,13 +108,13 @@ fn documents(body: &str) -> (Vec<Document>, Option<String>) {
 }
 
 /// The fields that are asked for below, each job by itself; the bins of `json+` and all else is read past.
-const READ: Choice = Choice {
+const READ: JsonChoice = JsonChoice {
     keeps: |within, field| OPTIONS.contains(&within) || FIELDS.split(", ").any(|known| known == field),
     packs: |list| list == "jobs" || list == "client_stats",
 };
 
 /// What one start of fio says of each computer that took part; without clients it is one.
-fn of_hosts(value: &Value) -> Vec<Document> {
+fn of_hosts(value: &Value) -> Vec<FioDocument> {
     let entries = value.get("jobs").or_else(|| value.get("client_stats")).and_then(Value::as_array);
     let read = entries.into_iter().flatten().take(MOST_JOBS).filter_map(|entry| {
         let entry: Value = serde_json::from_str(entry.as_str()?).ok()?;
@@ -138,10 +138,10 @@ fn global_options<'v>(value: &'v Value, host: Option<&str>) -> Option<&'v Map<St
     }
 }
 
-fn document(value: &Value, host: Option<String>, jobs: Vec<Job>) -> Document {
+fn document(value: &Value, host: Option<String>, jobs: Vec<FioJob>) -> FioDocument {
     let text = |key: &str| value.get(key).and_then(Value::as_str);
     let disks = value.get("disk_util").and_then(Value::as_array).into_iter().flatten();
-    Document {
+    FioDocument {
         version: text("fio version").map(|version| version.trim_start_matches("fio-").to_owned()),
         date: text("time").and_then(date),
         jobs,
@@ -150,13 +150,13 @@ fn document(value: &Value, host: Option<String>, jobs: Vec<Job>) -> Document {
     }
 }
 
-fn job(entry: &Value, global: Option<&Map<String, Value>>) -> Option<Job> {
+fn job(entry: &Value, global: Option<&Map<String, Value>>) -> Option<FioJob> {
     let name = entry.get("jobname")?.as_str()?.to_owned();
     if name == TOTAL {
         return None;
     }
     let own = entry.get("job options").and_then(Value::as_object);
-    let mut options = Options::default();
+    let mut options = JobOptions::default();
     for (key, value) in global.into_iter().chain(own).flatten() {
         options.set(key, value.as_str().unwrap_or_default());
     }
@@ -169,7 +169,7 @@ fn job(entry: &Value, global: Option<&Map<String, Value>>) -> Option<Job> {
         let depth = entry.get("latency_depth").and_then(Value::as_u64);
         options.depth = depth.and_then(|depth| u32::try_from(depth).ok()).filter(|depth| *depth > 0);
     }
-    Some(Job {
+    Some(FioJob {
         name,
         group: entry.get("groupid").and_then(Value::as_u64).unwrap_or(0),
         options,
@@ -182,7 +182,7 @@ fn job(entry: &Value, global: Option<&Map<String, Value>>) -> Option<Job> {
 }
 
 /// A direction in which something was moved.
-fn side(value: &Value) -> Option<Side> {
+fn side(value: &Value) -> Option<JobDirection> {
     let number = |key: &str| value.get(key).and_then(Value::as_f64).filter(|n| n.is_finite() && *n >= 0.0);
     let kib_s = number("bw")?;
     let bytes_s = number("bw_bytes").unwrap_or(kib_s * 1024.0);
@@ -190,7 +190,7 @@ fn side(value: &Value) -> Option<Side> {
         return None;
     }
     let latency = |key: &str| latency(value, key);
-    Some(Side {
+    Some(JobDirection {
         bytes_s,
         iops: number("iops").unwrap_or(0.0),
         printed: ToolPrints { value: kib_s, unit: "KiB/s".to_owned() },
@@ -202,16 +202,16 @@ fn side(value: &Value) -> Option<Side> {
 
 /// Of completion latency, else of the whole, in microseconds. Old versions print each percentile under a key of its own, the
 /// unused ones as `0.00`.
-fn percentiles(side: &Value) -> Percentiles {
+fn percentiles(side: &Value) -> LatencyPercentiles {
     let kinds = [("clat_ns", 1e3), ("clat", 1.0), ("lat_ns", 1e3), ("lat", 1.0)];
     let all =
         kinds.iter().find_map(|(kind, in_us)| Some((side.get(kind)?.get("percentile")?.as_object()?, in_us)));
-    let Some((all, in_us)) = all else { return Percentiles::default() };
+    let Some((all, in_us)) = all else { return LatencyPercentiles::default() };
     let of = |share: f64| {
         let (_, value) = all.iter().find(|(key, _)| key.parse() == Ok(share))?;
         value.as_f64().map(|time| time / in_us).filter(|us| us.is_finite() && *us > 0.0)
     };
-    Percentiles { p50: of(50.0), p99: of(99.0), p999: of(99.9) }
+    LatencyPercentiles { p50: of(50.0), p99: of(99.0), p999: of(99.9) }
 }
 
 /// From completion latency, else from the whole, in microseconds; 0 is what fio prints where it measured none.

@@ -11,8 +11,8 @@ mod options;
 pub(crate) mod text;
 
 use cardscope_model::result::ToolPrints;
-use cardscope_model::run::Percentiles;
-use options::Options;
+use cardscope_model::run::LatencyPercentiles;
+use options::JobOptions;
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
@@ -21,18 +21,18 @@ const DIRECTIONS: [&str; 3] = ["read", "write", "mixed"];
 
 /// One direction of a job.
 #[derive(Debug, Clone, PartialEq)]
-struct Side {
+struct JobDirection {
     bytes_s: f64,
     iops: f64,
     printed: ToolPrints,
     latency_us: Option<f64>,
     max_latency_us: Option<f64>,
-    percentiles_us: Percentiles,
+    percentiles_us: LatencyPercentiles,
 }
 
-impl Side {
+impl JobDirection {
     /// Both together: what they moved adds up, their latency is the mean over their I/Os.
-    fn and(self, other: Side) -> Side {
+    fn and(self, other: JobDirection) -> JobDirection {
         let bytes_s = self.bytes_s + other.bytes_s;
         let printed = if self.printed.unit == other.printed.unit {
             ToolPrints { value: self.printed.value + other.printed.value, unit: self.printed.unit }
@@ -47,8 +47,15 @@ impl Side {
         };
         let max_latency_us = self.max_latency_us.into_iter().chain(other.max_latency_us).reduce(f64::max);
         // Percentiles of two do not add up.
-        let percentiles_us = Percentiles::default();
-        Side { bytes_s, iops: self.iops + other.iops, printed, latency_us, max_latency_us, percentiles_us }
+        let percentiles_us = LatencyPercentiles::default();
+        JobDirection {
+            bytes_s,
+            iops: self.iops + other.iops,
+            printed,
+            latency_us,
+            max_latency_us,
+            percentiles_us,
+        }
     }
 
     /// Bytes of one I/O, 0 where nobody can tell.
@@ -58,29 +65,29 @@ impl Side {
 }
 
 /// A sum of which either part may be missing.
-fn sum(mine: Option<Side>, theirs: Option<Side>) -> Option<Side> {
-    mine.into_iter().chain(theirs).reduce(Side::and)
+fn sum(mine: Option<JobDirection>, theirs: Option<JobDirection>) -> Option<JobDirection> {
+    mine.into_iter().chain(theirs).reduce(JobDirection::and)
 }
 
 /// A job, or several of one name and group that were added.
 #[derive(Debug, Clone)]
-struct Job {
+struct FioJob {
     name: String,
     group: u64,
-    options: Options,
+    options: JobOptions,
     /// Jobs that were added, or that fio itself says were.
     count: u32,
     error: i64,
     /// In the order of [`DIRECTIONS`].
-    sides: [Option<Side>; 3],
+    sides: [Option<JobDirection>; 3],
     /// It discarded blocks, too, which is neither.
     trims: bool,
     /// Process or time of start: two reports with the same are of one job, the first of them of its middle.
     begun: Option<String>,
 }
 
-impl Job {
-    fn and(mut self, other: Job) -> Job {
+impl FioJob {
+    fn and(mut self, other: FioJob) -> FioJob {
         self.count = self.count.saturating_add(other.count);
         self.error = if self.error == 0 { other.error } else { self.error };
         for (mine, theirs) in self.sides.iter_mut().zip(other.sides) {
@@ -92,9 +99,9 @@ impl Job {
 }
 
 /// Jobs of one name in one group are one.
-fn grouped(jobs: Vec<Job>) -> Vec<Job> {
+fn grouped(jobs: Vec<FioJob>) -> Vec<FioJob> {
     let named = by_key(jobs.into_iter().map(|job| ((job.name.clone(), job.group), job)));
-    named.into_iter().filter_map(|(_, jobs)| jobs.into_iter().reduce(Job::and)).collect()
+    named.into_iter().filter_map(|(_, jobs)| jobs.into_iter().reduce(FioJob::and)).collect()
 }
 
 /// What belongs to each key, in the order in which they come.
@@ -113,21 +120,21 @@ fn by_key<K: Clone + Eq + Hash, T>(all: impl Iterator<Item = (K, T)>) -> Vec<(K,
 
 /// One start of fio.
 #[derive(Debug, Default)]
-struct Document {
+struct FioDocument {
     version: Option<String>,
     date: Option<String>,
-    jobs: Vec<Job>,
+    jobs: Vec<FioJob>,
     disks: Vec<String>,
     /// The computer, where several of them report to a client.
     host: Option<String>,
 }
 
-impl Document {
+impl FioDocument {
     /// Whether another report tells of the same jobs at a later time, as `--status-interval` makes them.
-    fn is_continued_by(&self, later: &Document) -> bool {
-        let known = |job: &Job| Some((job.name.clone(), job.group, job.begun.clone()?));
+    fn is_continued_by(&self, later: &FioDocument) -> bool {
+        let known = |job: &FioJob| Some((job.name.clone(), job.group, job.begun.clone()?));
         let theirs: HashSet<_> = later.jobs.iter().filter_map(known).collect();
-        let goes_on = |job: &Job| known(job).is_some_and(|job| theirs.contains(&job));
+        let goes_on = |job: &FioJob| known(job).is_some_and(|job| theirs.contains(&job));
         self.host == later.host && !self.jobs.is_empty() && self.jobs.iter().all(goes_on)
     }
 }

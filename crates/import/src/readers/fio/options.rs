@@ -1,6 +1,6 @@
 //! What a fio job was asked to do, and the test that it is.
 
-use cardscope_model::test_name::{Op, Order, Pattern};
+use cardscope_model::test_name::{AccessPattern, IoOrder, TestOp};
 use cardscope_model::units::KIB;
 
 /// fio's choice where a job does not say: 4 KiB, and half of a mix reads (its HOWTO).
@@ -18,7 +18,7 @@ const SYNCHRONOUS: [&str; 6] = ["psync", "sync", "vsync", "pvsync", "pvsync2", "
 
 /// Options of a job, as far as it tells them.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Options {
+pub(super) struct JobOptions {
     /// True where the log has options at all; then what they leave out is fio's choice.
     pub(super) known: bool,
     /// `randread`, `rw` …
@@ -36,7 +36,7 @@ pub(super) struct Options {
     pub(super) file: Option<String>,
 }
 
-impl Options {
+impl JobOptions {
     /// Sets one option by its name in job files; those that say nothing about a test are passed over.
     pub(super) fn set(&mut self, name: &str, value: &str) {
         self.known = true;
@@ -60,18 +60,18 @@ impl Options {
     pub(super) fn pattern(
         &self,
         name: &str,
-        op: Op,
+        op: TestOp,
         measured: u64,
         threads: u32,
-    ) -> (Pattern, Option<String>) {
-        let asked = self.blocks[usize::from(op == Op::Write)];
+    ) -> (AccessPattern, Option<String>) {
+        let asked = self.blocks[usize::from(op == TestOp::Write)];
         let block = asked.or_else(|| likely_block(measured)).unwrap_or(USUAL_BLOCK);
         let (order, doubt) = self.order(name, block);
         let capped = self
             .depth_is_capped()
             .then(|| format!("{name}: synchronous engine, so iodepth has no effect (Q1)"));
         let queue = if capped.is_some() { 1 } else { self.depth.unwrap_or(1) };
-        (Pattern { order, block, queue, threads }, capped.or(doubt))
+        (AccessPattern { order, block, queue, threads }, capped.or(doubt))
     }
 
     fn depth_is_capped(&self) -> bool {
@@ -80,13 +80,13 @@ impl Options {
             && engine.is_some_and(|engine| SYNCHRONOUS.contains(&engine))
     }
 
-    fn order(&self, name: &str, block: u64) -> (Order, Option<String>) {
-        let order = |random| if random { Order::Random } else { Order::Sequential };
+    fn order(&self, name: &str, block: u64) -> (IoOrder, Option<String>) {
+        let order = |random| if random { IoOrder::Random } else { IoOrder::Sequential };
         if let Some(access) = &self.access {
             return (order(access.contains("rand")), None);
         }
         if self.known {
-            return (Order::Sequential, None);
+            return (IoOrder::Sequential, None);
         }
         let lower = name.to_lowercase();
         if lower.contains("rand") || lower.contains("rnd") || lower.contains("seq") {
@@ -143,8 +143,8 @@ fn size(value: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn options(set: &[(&str, &str)]) -> Options {
-        let mut options = Options::default();
+    fn options(set: &[(&str, &str)]) -> JobOptions {
+        let mut options = JobOptions::default();
         set.iter().for_each(|(name, value)| options.set(name, value));
         options
     }
@@ -170,8 +170,8 @@ mod tests {
     fn a_queue_that_the_engine_cannot_fill_is_none() {
         let queued = options(&[("rw", "randwrite"), ("bs", "4k"), ("iodepth", "16"), ("ioengine", "libaio")]);
         let capped = options(&[("rw", "randwrite"), ("bs", "4k"), ("iodepth", "16")]);
-        let test = |options: &Options| {
-            let (pattern, doubt) = options.pattern("job", Op::Write, 4096, 2);
+        let test = |options: &JobOptions| {
+            let (pattern, doubt) = options.pattern("job", TestOp::Write, 4096, 2);
             (pattern.to_string(), doubt.is_some())
         };
         assert_eq!(test(&queued), ("RND4K Q16T2".to_owned(), false));
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_job_that_tells_nothing_is_guessed_by_name_and_block() {
-        let guess = |name, block| Options::default().pattern(name, Op::Read, block, 1);
+        let guess = |name, block| JobOptions::default().pattern(name, TestOp::Read, block, 1);
         assert_eq!(guess("seqread", 4096).0.to_string(), "SEQ4K Q1T1");
         assert_eq!(guess("test", 1 << 20).0.to_string(), "SEQ1M Q1T1");
         assert_eq!(guess("rand", 3800).0.to_string(), "RND4K Q1T1");
@@ -192,7 +192,7 @@ mod tests {
     fn shares_of_a_mix_are_asked_for_or_measured() {
         assert_eq!(options(&[("rwmixwrite", "30")]).share_of_reads(1.0, 9.0), 70);
         assert_eq!(options(&[("rw", "randrw")]).share_of_reads(1.0, 9.0), 50);
-        assert_eq!(Options::default().share_of_reads(75.0, 25.0), 75);
-        assert_eq!(Options::default().share_of_reads(f64::INFINITY, 1.0), 1);
+        assert_eq!(JobOptions::default().share_of_reads(75.0, 25.0), 75);
+        assert_eq!(JobOptions::default().share_of_reads(f64::INFINITY, 1.0), 1);
     }
 }

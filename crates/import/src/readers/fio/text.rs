@@ -3,25 +3,25 @@
 //! A job's line of options comes before its results: `job: (g=0): rw=randread, bs=…`. Version 3 prints
 //! `BW=22.5MiB/s (23.6MB/s)` with true units; before, `bw=22345KB/s` is KiB/s and `MB/s` MiB/s.
 
-use super::options::Options;
-use super::{DIRECTIONS, Document, Job, Side, assemble};
+use super::options::JobOptions;
+use super::{DIRECTIONS, FioDocument, FioJob, JobDirection, assemble};
 use crate::readers::dates::date;
-use crate::readers::error::Outcome;
+use crate::readers::error::ReaderOutcome;
 use crate::readers::numbers::{scaled, speed, thousands};
-use crate::readers::text::Text;
+use crate::readers::text::LogText;
 use cardscope_model::result::ToolPrints;
-use cardscope_model::run::Percentiles;
+use cardscope_model::run::LatencyPercentiles;
 use cardscope_model::units::parse_size;
 use std::collections::HashMap;
 
 /// True where a job reports.
-pub(crate) fn recognise(text: &Text) -> bool {
-    text.lines().any(|line| Report::parse(line).is_some())
+pub(crate) fn recognise(text: &LogText) -> bool {
+    text.lines().any(|line| JobReport::parse(line).is_some())
 }
 
 /// Reads all jobs in the text as one log.
-pub(crate) fn read(text: &Text) -> Outcome {
-    let mut reader = Reader::default();
+pub(crate) fn read(text: &LogText) -> ReaderOutcome {
+    let mut reader = FioTextReader::default();
     text.lines().for_each(|line| reader.line(line));
     let mut documents = reader.documents;
     documents.push(reader.document);
@@ -33,11 +33,11 @@ pub(crate) fn read(text: &Text) -> Outcome {
 }
 
 #[derive(Default)]
-struct Reader {
-    documents: Vec<Document>,
-    document: Document,
+struct FioTextReader {
+    documents: Vec<FioDocument>,
+    document: FioDocument,
     /// Options by name of job, from the lines at fio's start.
-    asked: HashMap<String, Options>,
+    asked: HashMap<String, JobOptions>,
     /// The direction whose latencies follow; `None` for one that is no figure of a card.
     direction: Option<usize>,
     /// Microseconds in one of the percentiles that follow.
@@ -49,7 +49,7 @@ struct Reader {
     summed_up: bool,
 }
 
-impl Reader {
+impl FioTextReader {
     fn line(&mut self, line: &str) {
         let trimmed = line.trim();
         if let Some(version) =
@@ -61,7 +61,7 @@ impl Reader {
             self.summed_up = true;
         } else if let Some((name, options)) = asked(line) {
             self.asked.insert(name.to_owned(), options);
-        } else if let Some(report) = Report::parse(line) {
+        } else if let Some(report) = JobReport::parse(line) {
             self.report(&report);
         } else if let Some(row) = trimmed.strip_prefix('|') {
             self.percentiles(row);
@@ -80,14 +80,14 @@ impl Reader {
         (self.disks_follow, self.summed_up) = (false, false);
     }
 
-    fn report(&mut self, report: &Report<'_>) {
+    fn report(&mut self, report: &JobReport<'_>) {
         if self.summed_up {
             self.start(self.document.version.clone());
         }
         self.direction = Some(0);
         let options = self.asked.get(report.name).cloned().unwrap_or_default();
         self.document.date = self.document.date.take().or_else(|| date(report.date));
-        self.document.jobs.push(Job {
+        self.document.jobs.push(FioJob {
             name: report.name.to_owned(),
             group: report.group,
             options,
@@ -145,10 +145,10 @@ fn microseconds(unit: &str) -> Option<f64> {
 }
 
 /// `job: (g=0): rw=randwrite, bs=4K-4K/4K-4K/4K-4K, ioengine=libaio, iodepth=32`.
-fn asked(line: &str) -> Option<(&str, Options)> {
+fn asked(line: &str) -> Option<(&str, JobOptions)> {
     let (name, rest) = line.split_once(": (g=")?;
     let (_, settings) = rest.split_once("): ")?;
-    let mut options = Options::default();
+    let mut options = JobOptions::default();
     for (key, value) in settings.split(", ").filter_map(|setting| setting.split_once('=')) {
         match key {
             "bs" => options.blocks = blocks(settings),
@@ -173,7 +173,7 @@ fn blocks(settings: &str) -> [Option<u64>; 2] {
 }
 
 /// `job: (groupid=0, jobs=8): err= 0: pid=1495: Tue Aug 20 15:32:30 2024`, taken apart.
-struct Report<'a> {
+struct JobReport<'a> {
     name: &'a str,
     group: u64,
     jobs: u32,
@@ -182,14 +182,14 @@ struct Report<'a> {
     date: &'a str,
 }
 
-impl<'a> Report<'a> {
+impl<'a> JobReport<'a> {
     fn parse(line: &'a str) -> Option<Self> {
         let (name, rest) = line.split_once(": (groupid=")?;
         let (group, rest) = rest.split_once(", jobs=")?;
         let (jobs, rest) = rest.split_once("): err=")?;
         let (error, rest) = rest.split_once(':').unwrap_or((rest, ""));
         let error = error.split_whitespace().next()?;
-        Some(Report {
+        Some(JobReport {
             name: name.trim(),
             group: group.parse().ok()?,
             jobs: jobs.trim().parse().ok()?,
@@ -201,7 +201,7 @@ impl<'a> Report<'a> {
 }
 
 /// `IOPS=22, BW=22.5MiB/s (23.6MB/s)(8192MiB/363725msec)`, `io=1024.0MB, bw=22345KB/s, iops=5586, runt= 46932msec`.
-fn bandwidth(text: &str) -> Option<Side> {
+fn bandwidth(text: &str) -> Option<JobDirection> {
     let setting = |key: &str| {
         let value = text.split_once(key)?.1;
         Some(value.split([',', ' ', '(']).find(|part| !part.is_empty()).unwrap_or_default())
@@ -215,13 +215,13 @@ fn bandwidth(text: &str) -> Option<Side> {
     let bytes_s = value * unit_bytes(unit, old)?;
     let iops = setting("IOPS=").or_else(|| setting("iops=")).and_then(counted).unwrap_or(0.0);
     let printed = ToolPrints { value, unit: unit.to_owned() };
-    (bytes_s > 0.0).then_some(Side {
+    (bytes_s > 0.0).then_some(JobDirection {
         bytes_s,
         iops,
         printed,
         latency_us: None,
         max_latency_us: None,
-        percentiles_us: Percentiles::default(),
+        percentiles_us: LatencyPercentiles::default(),
     })
 }
 
@@ -237,7 +237,7 @@ fn counted(text: &str) -> Option<f64> {
 }
 
 /// `clat (usec): min=43, max=5719, avg=353.49, stdev=168.04`; the whole latency only where that is missing.
-fn add_latency(side: &mut Side, key: &str, rest: &str) {
+fn add_latency(side: &mut JobDirection, key: &str, rest: &str) {
     let Some((kind, unit)) = key.split_once('(') else { return };
     let Some(us) = microseconds(unit) else { return };
     let value = |name: &str| counted(rest.split_once(name)?.1.split(',').next()?).map(|value| value * us);
@@ -261,8 +261,8 @@ mod tests {
             \u{20}    | 99.00th=[   12], 99.50th=[   20], 99.90th=[   40],\n\
             \u{20}  bw (  KiB/s): min= 1850, max= 2030\n\
             \u{20}  | 50.00th=[ 9]\n";
-        let figure = read(&Text::of(text)).unwrap()[0].runs[0].results[0].clone();
-        let Percentiles { p50, p99, p999 } = figure.percentiles_us;
+        let figure = read(&LogText::of(text)).unwrap()[0].runs[0].results[0].clone();
+        let LatencyPercentiles { p50, p99, p999 } = figure.percentiles_us;
         assert_eq!([p50, p99, p999], [2e3, 12e3, 40e3].map(Some));
         assert_eq!((figure.latency_us, figure.max_latency_us), (Some(400.5), Some(9e4)));
     }

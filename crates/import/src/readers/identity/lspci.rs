@@ -3,11 +3,11 @@
 //! Its names come from a list of PCI numbers that holds what a controller is sold as elsewhere ("IX SN530 NVMe SSD" for an
 //! SD Express card): they are no card's name and never become one.
 
-use crate::readers::error::Outcome;
+use crate::readers::error::ReaderOutcome;
 use crate::readers::notes::log_of;
-use crate::readers::text::Text;
-use cardscope_model::condition::Origin;
-use cardscope_model::log::Log;
+use crate::readers::text::LogText;
+use cardscope_model::condition::ConditionOrigin;
+use cardscope_model::log::CardLog;
 use cardscope_sd::bus::PcieLink;
 use serde_json::json;
 
@@ -15,7 +15,7 @@ use serde_json::json;
 const KINDS: [&str; 2] = ["Non-Volatile memory controller", "SD Host controller"];
 
 /// A device's lines.
-struct Device<'a> {
+struct LspciDevice<'a> {
     address: &'a str,
     /// Kind and name.
     title: &'a str,
@@ -23,28 +23,28 @@ struct Device<'a> {
 }
 
 /// True where a device with a link stands in it.
-pub(crate) fn recognise(text: &Text) -> bool {
+pub(crate) fn recognise(text: &LogText) -> bool {
     devices(text).iter().any(|device| device.line("LnkSta:").is_some() || device.line("LnkCap:").is_some())
 }
 
 /// Reads it: each card, or each device that could hold one, is a log.
-pub(crate) fn read(text: &Text) -> Outcome {
+pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let mut devices = devices(text);
     devices.retain(|device| KINDS.iter().any(|kind| device.title.starts_with(kind)));
     if devices.is_empty() {
         return Err(format!("none of its devices is a {}", KINDS.join(" or a ")));
     }
-    Ok(devices.iter().map(Device::log).collect())
+    Ok(devices.iter().map(LspciDevice::log).collect())
 }
 
-impl<'a> Device<'a> {
-    fn log(&self) -> Log {
+impl<'a> LspciDevice<'a> {
+    fn log(&self) -> CardLog {
         let mut log = log_of("lspci", None);
         log.part = Some(self.address.to_owned());
         let (now, most) = (self.link("LnkSta:"), self.link("LnkCap:"));
         let link = PcieLink { address: Some(self.address.to_owned()), ..PcieLink::from_sysfs(now, most) };
         if let Some(mode) = link.mode() {
-            log.condition.set("bus_mode", mode, Origin::Read);
+            log.condition.set("bus_mode", mode, ConditionOrigin::Read);
         }
         if link.limited {
             log.doubts.push("the link runs below the card's maximum: the slot limits the speed".to_owned());
@@ -68,11 +68,11 @@ impl<'a> Device<'a> {
 }
 
 /// Devices begin in the first column: `02:00.0 Non-Volatile memory controller: …`, perhaps with a domain before.
-fn devices<'a>(text: &'a Text<'_>) -> Vec<Device<'a>> {
-    let mut devices: Vec<Device<'_>> = Vec::new();
+fn devices<'a>(text: &'a LogText<'_>) -> Vec<LspciDevice<'a>> {
+    let mut devices: Vec<LspciDevice<'_>> = Vec::new();
     for line in text.lines() {
         match line.split_once(' ').filter(|(address, _)| is_address(address)) {
-            Some((address, title)) => devices.push(Device { address, title, lines: Vec::new() }),
+            Some((address, title)) => devices.push(LspciDevice { address, title, lines: Vec::new() }),
             None => devices.iter_mut().last().into_iter().for_each(|device| device.lines.push(line.trim())),
         }
     }

@@ -2,11 +2,11 @@
 //!
 //! The clock is trusted and not the timing's name (see the model's bus).
 
-use crate::readers::error::Outcome;
-use crate::readers::text::Text;
-use cardscope_model::condition::Origin;
-use cardscope_model::log::Log;
-use cardscope_model::units::Speed;
+use crate::readers::error::ReaderOutcome;
+use crate::readers::text::LogText;
+use cardscope_model::condition::ConditionOrigin;
+use cardscope_model::log::CardLog;
+use cardscope_model::units::SpeedMbS;
 use cardscope_sd::bus::MmcBus;
 use serde_json::json;
 
@@ -14,19 +14,19 @@ use serde_json::json;
 const LINES: [&str; 3] = ["clock:", "bus width:", "timing spec:"];
 
 /// True where its lines stand in it.
-pub(crate) fn recognise(text: &Text) -> bool {
+pub(crate) fn recognise(text: &LogText) -> bool {
     let has = |name: &str| text.head().lines().any(|line| line.trim_start().starts_with(name));
     LINES.iter().filter(|name| has(name)).count() >= 2
 }
 
-pub(crate) fn read(text: &Text) -> Outcome {
+pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let bus = MmcBus::from_ios(text.body());
-    let mut log = Log::default();
+    let mut log = CardLog::default();
     if bus == MmcBus::default() {
         return Ok(vec![log]);
     }
     if let Some(mode) = &bus.mode {
-        log.condition.set("bus_mode", mode.clone(), Origin::Read);
+        log.condition.set("bus_mode", mode.clone(), ConditionOrigin::Read);
     }
     log.doubts.extend(slower_than_its_name(&bus));
     log.other.insert("mmc".into(), json!(bus));
@@ -42,6 +42,6 @@ fn slower_than_its_name(bus: &MmcBus) -> Option<String> {
         row.mode,
         running as f64 / 1e6,
         nominal as f64 / 1e6,
-        Speed(bus.ceiling_mb_s?)
+        SpeedMbS(bus.ceiling_mb_s?)
     ))
 }

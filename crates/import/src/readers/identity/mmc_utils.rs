@@ -4,10 +4,10 @@
 //! says that up to n times 10 % of the device's life are used, 0Bh that all of it is.
 
 use crate::readers::dates::month;
-use crate::readers::error::Outcome;
+use crate::readers::error::ReaderOutcome;
 use crate::readers::notes::log_of;
-use crate::readers::text::{Text, filled};
-use cardscope_model::log::Log;
+use crate::readers::text::{LogText, filled};
+use cardscope_model::log::CardLog;
 use serde_json::{Map, Value, json};
 
 /// Bytes of EXT_CSD, in hex digits.
@@ -24,7 +24,7 @@ const RAW_FIELDS: [(&str, usize, usize); 6] = [
 ];
 
 /// True where a line that only mmc-utils prints, or the raw register, stands in it.
-pub(crate) fn recognise(text: &Text) -> bool {
+pub(crate) fn recognise(text: &LogText) -> bool {
     let own = |line: &str| {
         let line = line.trim();
         line.starts_with("Extended CSD rev 1.")
@@ -37,8 +37,8 @@ pub(crate) fn recognise(text: &Text) -> bool {
     text.lines().any(own) || (line("manufacturer: '") && line("product: '")) || raw(text).is_some()
 }
 
-pub(crate) fn read(text: &Text) -> Outcome {
-    let mut log = Log::default();
+pub(crate) fn read(text: &LogText) -> ReaderOutcome {
+    let mut log = CardLog::default();
     let ext_csd = raw(text).unwrap_or_else(|| fields(text));
     if !ext_csd.is_empty() {
         log.card.form = Some("eMMC".to_owned());
@@ -69,7 +69,7 @@ fn document(fields: Map<String, Value>) -> Value {
 }
 
 /// `Sector Count [SEC_COUNT: 0x00e90000]` and `eMMC Pre EOL information [EXT_CSD_PRE_EOL_INFO]: 0x01`, the first of a name.
-fn fields(text: &Text) -> Map<String, Value> {
+fn fields(text: &LogText) -> Map<String, Value> {
     let mut fields = Map::new();
     for (name, value) in text.lines().filter_map(bracket) {
         fields.entry(name).or_insert(json!(value));
@@ -88,7 +88,7 @@ fn bracket(line: &str) -> Option<(&str, u64)> {
 }
 
 /// The register in hex, as `/sys/kernel/debug/mmc0/mmc0:0001/ext_csd` has it.
-fn raw(text: &Text) -> Option<Map<String, Value>> {
+fn raw(text: &LogText) -> Option<Map<String, Value>> {
     let line = text.lines().map(str::trim).find(|line| line.len() == RAW_DIGITS)?;
     let byte = |at: usize| u8::from_str_radix(line.get(2 * at..2 * at + 2)?, 16).ok();
     let bytes: Vec<u8> = (0..RAW_DIGITS / 2).map(byte).collect::<Option<_>>()?;
@@ -100,7 +100,7 @@ fn raw(text: &Text) -> Option<Map<String, Value>> {
 }
 
 /// Lines of `cid read` and, with `-v`, of its fields.
-fn take_card(line: &str, log: &mut Log) {
+fn take_card(line: &str, log: &mut CardLog) {
     let Some((name, value)) = line.split_once(':') else { return };
     let value = value.trim();
     let card = &mut log.card;

@@ -6,10 +6,10 @@
 
 use super::facts::{facts, made_by, registers};
 use crate::readers::dates::month;
-use crate::readers::error::Outcome;
-use crate::readers::text::Text;
+use crate::readers::error::ReaderOutcome;
+use crate::readers::text::LogText;
 use cardscope_model::identity::{HexRegisters, from_hex};
-use cardscope_model::log::Log;
+use cardscope_model::log::CardLog;
 use cardscope_sd::bus::MmcBus;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ const MOST_CARDS: usize = 10_000;
 type Values = BTreeMap<&'static str, String>;
 
 /// True where a CID or CSD of the right length stands in it, or the three names that only such cards have.
-pub(crate) fn recognise(text: &Text) -> bool {
+pub(crate) fn recognise(text: &LogText) -> bool {
     let hex = |value: &String| value.len() == 32 && value.bytes().all(|b| b.is_ascii_hexdigit());
     cards(text.head()).iter().any(|card| {
         ["cid", "csd"].iter().any(|name| card.get(name).is_some_and(hex))
@@ -34,12 +34,12 @@ pub(crate) fn recognise(text: &Text) -> bool {
 }
 
 /// Reads it: each card is a log.
-pub(crate) fn read(text: &Text) -> Outcome {
+pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     Ok(cards(text.body()).iter().map(log).collect())
 }
 
-fn log(card: &Values) -> Log {
-    let mut log = Log::default();
+fn log(card: &Values) -> CardLog {
+    let mut log = CardLog::default();
     let value = |name: &str| card.get(name).map(String::as_str);
     let hex = HexRegisters {
         cid: value("cid"),
@@ -71,7 +71,7 @@ fn log(card: &Values) -> Log {
 }
 
 /// What the kernel had decoded already, where the register itself is not there.
-fn named(card: &Values, log: &mut Log) {
+fn named(card: &Values, log: &mut CardLog) {
     let owned = |name: &str| card.get(name).cloned();
     let facts = &mut log.card;
     facts.model = facts.model.take().or_else(|| owned("name"));

@@ -7,21 +7,21 @@ use serde_json::Value;
 const LONGEST_NAME: usize = 200;
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Chart {
+pub(super) struct PlotlyChart {
     /// What stands behind the numbers: `MB/s`; empty where nothing does.
     pub(super) unit: String,
-    pub(super) series: Vec<Series>,
+    pub(super) series: Vec<BarSeries>,
 }
 
 /// Bars of one colour.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Series {
+pub(super) struct BarSeries {
     pub(super) name: String,
     /// Names of tests with their numbers.
     pub(super) values: Vec<(String, f64)>,
 }
 
-impl Series {
+impl BarSeries {
     /// The run that it shows: 3 for `Test 3`.
     pub(super) fn run(&self) -> Option<u32> {
         let (word, number) = self.name.trim().rsplit_once([' ', '#'])?;
@@ -31,11 +31,11 @@ impl Series {
 }
 
 /// Reads a chart's JSON, or says why it cannot be.
-pub(super) fn read(text: &str) -> Result<Chart, String> {
+pub(super) fn read(text: &str) -> Result<PlotlyChart, String> {
     let chart = json::whole(text).map_err(|error| error.to_string())?;
     let data = chart.get("data").and_then(Value::as_array).ok_or("no data")?;
     let common = chart.get("common_data").unwrap_or(&Value::Null);
-    let series: Vec<Series> = data.iter().filter_map(|trace| one_series(trace, common)).collect();
+    let series: Vec<BarSeries> = data.iter().filter_map(|trace| one_series(trace, common)).collect();
     if series.is_empty() {
         return Err("its series have no numbers".to_owned());
     }
@@ -43,11 +43,11 @@ pub(super) fn read(text: &str) -> Result<Chart, String> {
         Some(chart.get("layout")?.get(axis)?.get("ticksuffix")?.as_str()?.trim().to_owned())
     });
     let unit = unit.unwrap_or_default().chars().take(LONGEST_NAME).collect();
-    Ok(Chart { unit, series })
+    Ok(PlotlyChart { unit, series })
 }
 
 /// Names stand on either axis; what a trace leaves out is common to all.
-fn one_series(trace: &Value, common: &Value) -> Option<Series> {
+fn one_series(trace: &Value, common: &Value) -> Option<BarSeries> {
     let axis = |name: &str| trace.get(name).or_else(|| common.get(name)).and_then(Value::as_array);
     let (x, y) = (axis("x")?, axis("y")?);
     let (names, numbers) = if x.iter().all(Value::is_string) { (x, y) } else { (y, x) };
@@ -57,7 +57,7 @@ fn one_series(trace: &Value, common: &Value) -> Option<Series> {
     });
     let values: Vec<_> = pairs.collect();
     let name = trace.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
-    (!values.is_empty()).then_some(Series { name, values })
+    (!values.is_empty()).then_some(BarSeries { name, values })
 }
 
 #[cfg(test)]
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn a_series_named_after_a_card_is_no_run() {
         for name in ["Lexar", "Card 7", "", "Test", "Test x"] {
-            assert_eq!(Series { name: name.to_owned(), values: Vec::new() }.run(), None, "{name}");
+            assert_eq!(BarSeries { name: name.to_owned(), values: Vec::new() }.run(), None, "{name}");
         }
     }
 

@@ -3,19 +3,19 @@
 //! Series named `Test N` are runs of the card in the heading above, under the condition in the line above. Other series
 //! are named after cards and show means or extremes: they are published figures, no runs.
 
-use super::chart::{self, Chart, Series};
-use super::described::{Described, described};
+use super::chart::{self, BarSeries, PlotlyChart};
+use super::described::{DescribedCard, described};
 use super::markdown::{front_matter, heading, item, plain, title};
 use crate::readers::dates::day;
-use crate::readers::error::Outcome;
+use crate::readers::error::ReaderOutcome;
 use crate::readers::notes::{add_note, cooling, log_of};
 use crate::readers::numbers::{MIB_S, figure, true_mb_s};
-use crate::readers::text::Text;
+use crate::readers::text::LogText;
 use cardscope_model::card::CardFacts;
-use cardscope_model::condition::{Condition, Origin};
-use cardscope_model::log::Log;
+use cardscope_model::condition::{Condition, ConditionOrigin};
+use cardscope_model::log::CardLog;
 use cardscope_model::outside::{message, shortened};
-use cardscope_model::run::{Figure, Run};
+use cardscope_model::run::{Run, TestFigure};
 use cardscope_model::test_name::TestName;
 use cardscope_model::units::parse_size;
 use serde_json::{Map, Value, json};
@@ -36,13 +36,13 @@ const MOST_DOUBTS: usize = 50;
 const SCRIPT: &str = "cdm_fio";
 
 /// True where a chart begins in it.
-pub(crate) fn recognise(text: &Text) -> bool {
+pub(crate) fn recognise(text: &LogText) -> bool {
     text.lines().any(|line| line.trim_start().starts_with(OPEN))
 }
 
 /// Reads the page, a log a card and condition.
-pub(crate) fn read(text: &Text) -> Outcome {
-    let mut page = Page::of(text.body());
+pub(crate) fn read(text: &LogText) -> ReaderOutcome {
+    let mut page = ChartPage::of(text.body());
     let mut lines = text.body().split_inclusive('\n');
     while let Some(line) = lines.next() {
         if line.trim_start().starts_with(OPEN) {
@@ -57,7 +57,7 @@ pub(crate) fn read(text: &Text) -> Outcome {
 
 /// The page up to the line that is being read.
 #[derive(Default)]
-struct Page {
+struct ChartPage {
     by_script: bool,
     form: Option<String>,
     published_on: Option<String>,
@@ -68,26 +68,26 @@ struct Page {
     heading: String,
     level: usize,
     condition: Condition,
-    logs: Vec<Log>,
-    published: Vec<Published>,
+    logs: Vec<CardLog>,
+    published: Vec<PublishedSeries>,
     doubts: Vec<String>,
 }
 
 /// A series that shows no run.
-struct Published {
+struct PublishedSeries {
     heading: String,
     unit: String,
-    series: Series,
+    series: BarSeries,
 }
 
-impl Page {
+impl ChartPage {
     fn of(body: &str) -> Self {
         let express = title(body).to_lowercase().contains("microsd express");
-        Page {
+        ChartPage {
             by_script: body.contains(SCRIPT),
             form: express.then(|| "microSD Express".to_owned()),
             published_on: front_matter(body, "date").and_then(day),
-            ..Page::default()
+            ..ChartPage::default()
         }
     }
 
@@ -115,7 +115,7 @@ impl Page {
         if level > self.level && !self.card.is_empty() {
             return;
         }
-        let Described { mut card, brackets } = described(&self.heading);
+        let DescribedCard { mut card, brackets } = described(&self.heading);
         self.nvme.clear();
         self.card = CardFacts::default();
         self.level = level;
@@ -163,19 +163,24 @@ impl Page {
         self.condition = Condition::default();
     }
 
-    fn chart(&mut self, chart: Chart) {
-        let Chart { series, unit } = chart;
-        let (runs, others): (Vec<Series>, _) = series.into_iter().partition(|series| series.run().is_some());
+    fn chart(&mut self, chart: PlotlyChart) {
+        let PlotlyChart { series, unit } = chart;
+        let (runs, others): (Vec<BarSeries>, _) =
+            series.into_iter().partition(|series| series.run().is_some());
         for series in others {
-            self.published.push(Published { heading: self.heading.clone(), unit: unit.clone(), series });
+            self.published.push(PublishedSeries {
+                heading: self.heading.clone(),
+                unit: unit.clone(),
+                series,
+            });
         }
         if !runs.is_empty() {
             self.runs(&unit, &runs);
         }
     }
 
-    fn runs(&mut self, unit: &str, series: &[Series]) {
-        let mut log = Log::default();
+    fn runs(&mut self, unit: &str, series: &[BarSeries]) {
+        let mut log = CardLog::default();
         if self.by_script {
             log.tool = log_of("cdm_fio.sh", None).tool;
             log.doubts.push("the page uses cdm_fio.sh, whose MB/s are MiB/s rounded down".to_owned());
@@ -184,10 +189,10 @@ impl Page {
         log.card = self.card.clone();
         log.condition = self.condition.clone();
         if let Some(file_system) = &self.file_system {
-            log.condition.set("file_system", file_system.clone(), Origin::Stated);
+            log.condition.set("file_system", file_system.clone(), ConditionOrigin::Stated);
         }
         if let Some(date) = &self.published_on {
-            add_note(&mut log.condition, &format!("published {date}"), Origin::Stated);
+            add_note(&mut log.condition, &format!("published {date}"), ConditionOrigin::Stated);
         }
         if !self.nvme.is_empty() {
             log.other.insert("nvme".to_owned(), Value::Object(self.nvme.clone()));
@@ -200,7 +205,7 @@ impl Page {
         self.logs.push(log);
     }
 
-    fn figures(&self, unit: &str, series: &Series, doubts: &mut Vec<String>) -> Vec<Figure> {
+    fn figures(&self, unit: &str, series: &BarSeries, doubts: &mut Vec<String>) -> Vec<TestFigure> {
         let Some(mb_s) = self.mb_s(unit) else {
             doubts.push(format!(
                 "{}: skipped results with the unknown unit {:?}",
@@ -231,7 +236,7 @@ impl Page {
         }
     }
 
-    fn finish(mut self) -> Outcome {
+    fn finish(mut self) -> ReaderOutcome {
         let mut published = std::mem::take(&mut self.published);
         let more = published.len().saturating_sub(MOST_PUBLISHED);
         if more > 0 {
@@ -248,16 +253,16 @@ impl Page {
     }
 
     /// Published figures go to the first log of the card that they are named after.
-    fn publish(&mut self, published: Published) {
+    fn publish(&mut self, published: PublishedSeries) {
         let named = |name: &str| test_name(name).map_or_else(|| name.to_owned(), |test| test.to_string());
         let values = published.series.values.iter().map(|(name, value)| (named(name), json!(value)));
         let values: Map<String, Value> = values.collect();
         let name = published.series.name.to_lowercase();
-        let of_card = |log: &Log| !name.is_empty() && log.card.title().to_lowercase().contains(&name);
+        let of_card = |log: &CardLog| !name.is_empty() && log.card.title().to_lowercase().contains(&name);
         let at = self.logs.iter().position(of_card).unwrap_or_else(|| {
             let name = &published.series.name;
             let (part, card) = (Some(name.clone()), described(name).card);
-            self.logs.push(Log { part, card, ..Log::default() });
+            self.logs.push(CardLog { part, card, ..CardLog::default() });
             self.logs.len() - 1
         });
         let all = self.logs[at].other.entry("published").or_insert_with(|| json!({}));
@@ -299,8 +304,8 @@ mod tests {
         )
     }
 
-    fn logs(text: &str) -> Vec<Log> {
-        read(&Text::of(text)).unwrap()
+    fn logs(text: &str) -> Vec<CardLog> {
+        read(&LogText::of(text)).unwrap()
     }
 
     #[test]

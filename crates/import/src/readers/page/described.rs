@@ -3,7 +3,7 @@
 //! What is printed on cards the model reads (`label`); here stand what it leaves: who sells it and under which name.
 
 use cardscope_model::card::CardFacts;
-use cardscope_sd::label::{Label, parse};
+use cardscope_sd::label::{CardLabel, parse};
 
 /// Words after which no name follows any more.
 const RATINGS: [&str; 7] = ["class", "speed", "video", "application", "performance", "uhs", "card"];
@@ -14,14 +14,14 @@ const FORMS: [&str; 9] =
 
 /// A card, and what stood in brackets behind it.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Described {
+pub(super) struct DescribedCard {
     pub(super) card: CardFacts,
     /// What each pair of brackets holds.
     pub(super) brackets: Vec<String>,
 }
 
 /// Reads a description; one that is none gives a card with a name and nothing else.
-pub(super) fn described(text: &str) -> Described {
+pub(super) fn described(text: &str) -> DescribedCard {
     let (outside, brackets) = without_brackets(text);
     // What follows a comma explains.
     let (main, after) = outside.split_once(", ").unwrap_or((&outside, ""));
@@ -35,11 +35,11 @@ pub(super) fn described(text: &str) -> Described {
     card.brand = names.next().map(|word| (*word).to_owned());
     card.name = Some(names.copied().collect::<Vec<_>>().join(" ")).filter(|name| !name.is_empty());
     card.note = Some(after.trim().to_owned()).filter(|after| !after.is_empty() && !only_ratings(after));
-    Described { card, brackets }
+    DescribedCard { card, brackets }
 }
 
 /// Capacity, marks and bus.
-fn printed(label: &Label, card: &mut CardFacts) {
+fn printed(label: &CardLabel, card: &mut CardFacts) {
     card.capacity_label = label.capacity.as_ref().map(|capacity| capacity.printed.clone());
     let buses = label.buses.iter().map(ToString::to_string);
     card.marks = buses.chain(label.marks.iter().map(ToString::to_string)).collect();
@@ -55,7 +55,7 @@ fn form(word: &str) -> Option<String> {
 }
 
 fn is_rating(word: &str) -> bool {
-    let says_something = |label: Label| !label.marks.is_empty() || !label.buses.is_empty();
+    let says_something = |label: CardLabel| !label.marks.is_empty() || !label.buses.is_empty();
     form(word).is_some()
         || RATINGS.contains(&word.to_lowercase().as_str())
         || parse(word).is_ok_and(says_something)

@@ -2,8 +2,8 @@
 //! buffered`, `Write`, `IOPS`. Any other word, and it is no such head.
 
 use crate::readers::numbers::{MIB_S, figure, true_mb_s};
-use cardscope_model::run::Figure;
-use cardscope_model::test_name::{Op, Order, Pattern, TestName};
+use cardscope_model::run::TestFigure;
+use cardscope_model::test_name::{AccessPattern, IoOrder, TestName, TestOp};
 use cardscope_model::units::{KIB, MB, MIB};
 
 /// Words that say nothing of the test.
@@ -12,42 +12,42 @@ const FILL: &str = "buffered disk direct speed speeds test tests performance thr
 
 /// A tool that a head names, in the words of its own importer: its step, test and what its MB/s is worth.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Tool {
+struct NamedTool {
     step: &'static str,
     block: u64,
-    op: Option<Op>,
+    op: Option<TestOp>,
     mb_s: f64,
 }
 
 /// hdparm times reads of 2 MiB and prints MiB/s; dd's block is 1 MiB where nobody says it.
-const TOOLS: [(&str, Tool); 2] = [
-    ("hdparm", Tool { step: "hdparm -t", block: 2 * MIB, op: Some(Op::Read), mb_s: MIB_S }),
-    ("dd", Tool { step: "dd", block: MIB, op: None, mb_s: 1.0 }),
+const TOOLS: [(&str, NamedTool); 2] = [
+    ("hdparm", NamedTool { step: "hdparm -t", block: 2 * MIB, op: Some(TestOp::Read), mb_s: MIB_S }),
+    ("dd", NamedTool { step: "dd", block: MIB, op: None, mb_s: 1.0 }),
 ];
 
 /// What is said of a test; several heads together say all of it.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Said {
-    order: Option<Order>,
+pub(super) struct TestLabel {
+    order: Option<IoOrder>,
     block: Option<u64>,
     queue: Option<u32>,
     threads: Option<u32>,
-    op: Option<Op>,
-    tool: Option<Tool>,
+    op: Option<TestOp>,
+    tool: Option<NamedTool>,
     pub(super) unit: Option<String>,
 }
 
 /// Reads a head; `None` where a word in it is none of a test's.
-pub(super) fn label(text: &str) -> Option<Said> {
-    let mut said = Said::default();
+pub(super) fn label(text: &str) -> Option<TestLabel> {
+    let mut said = TestLabel::default();
     let mut tokens = tokens(text).into_iter().peekable();
     while let Some(token) = tokens.next() {
         let number = |text: &str| text.parse::<u32>().ok().filter(|n| *n > 0);
         match token.as_str() {
-            "read" | "reads" | "reading" => said.op = Some(Op::Read),
-            "write" | "writes" | "writing" => said.op = Some(Op::Write),
-            "seq" | "sequential" => said.order = Some(Order::Sequential),
-            "rand" | "rnd" | "random" => said.order = Some(Order::Random),
+            "read" | "reads" | "reading" => said.op = Some(TestOp::Read),
+            "write" | "writes" | "writing" => said.op = Some(TestOp::Write),
+            "seq" | "sequential" => said.order = Some(IoOrder::Sequential),
+            "rand" | "rnd" | "random" => said.order = Some(IoOrder::Random),
             "q" | "qd" => said.queue = Some(number(&tokens.next()?)?),
             "t" => said.threads = Some(number(&tokens.next()?)?),
             "iops" => said.unit = Some("IOPS".to_owned()),
@@ -104,10 +104,10 @@ fn unit(word: &str) -> Option<String> {
     matches!(per, "s" | "sec" | "second").then(|| format!("{prefix}/s"))
 }
 
-impl Said {
+impl TestLabel {
     /// What both say; where they differ, the first.
-    pub(super) fn with(&self, other: &Said) -> Said {
-        Said {
+    pub(super) fn with(&self, other: &TestLabel) -> TestLabel {
+        TestLabel {
             order: self.order.or(other.order),
             block: self.block.or(other.block),
             queue: self.queue.or(other.queue),
@@ -123,30 +123,30 @@ impl Said {
     pub(super) fn test(&self) -> Option<TestName> {
         let op = self.op.or(self.tool.and_then(|tool| tool.op));
         let (order, block) = match (self.order, self.block, self.tool) {
-            (None, None, Some(tool)) => (Order::Sequential, tool.block),
-            (Some(Order::Sequential), block, tool) => {
-                (Order::Sequential, block.or(tool.map(|t| t.block)).unwrap_or(MIB))
+            (None, None, Some(tool)) => (IoOrder::Sequential, tool.block),
+            (Some(IoOrder::Sequential), block, tool) => {
+                (IoOrder::Sequential, block.or(tool.map(|t| t.block)).unwrap_or(MIB))
             }
-            (Some(Order::Random), Some(block), _) => (Order::Random, block),
-            (None, Some(block), None) if block < 64 * KIB => (Order::Random, block),
-            (None, Some(block), _) => (Order::Sequential, block),
+            (Some(IoOrder::Random), Some(block), _) => (IoOrder::Random, block),
+            (None, Some(block), None) if block < 64 * KIB => (IoOrder::Random, block),
+            (None, Some(block), _) => (IoOrder::Sequential, block),
             _ => return None,
         };
         let (queue, threads) = (self.queue.unwrap_or(1), self.threads.unwrap_or(1));
-        Some(TestName { pattern: Pattern { order, block, queue, threads }, op: op? })
+        Some(TestName { pattern: AccessPattern { order, block, queue, threads }, op: op? })
     }
 
     /// The result of a number in a unit; `None` for a unit that is no speed.
-    pub(super) fn figure(&self, test: TestName, value: f64, unit: &str) -> Option<Figure> {
+    pub(super) fn figure(&self, test: TestName, value: f64, unit: &str) -> Option<TestFigure> {
         let step = self.tool.map(|tool| tool.step.to_owned());
         if unit.eq_ignore_ascii_case("iops") {
             let mb_s = test.pattern.block as f64 / MB;
-            return Some(Figure { iops: Some(value), step, ..figure(test, value, "IOPS", mb_s) });
+            return Some(TestFigure { iops: Some(value), step, ..figure(test, value, "IOPS", mb_s) });
         }
         // What is written in a cell may be in any letters.
         let known = self::unit(&unit.to_lowercase())?;
         let factor = self.tool.filter(|_| !known.contains('i')).map_or(1.0, |tool| tool.mb_s);
-        Some(Figure { step, ..figure(test, value, unit, true_mb_s(&known)? * factor) })
+        Some(TestFigure { step, ..figure(test, value, unit, true_mb_s(&known)? * factor) })
     }
 }
 

@@ -5,39 +5,39 @@
 
 use super::described::described;
 use super::markdown::{heading, plain};
-use super::table_label::{Said, label};
-use crate::readers::error::Outcome;
+use super::table_label::{TestLabel, label};
+use crate::readers::error::ReaderOutcome;
 use crate::readers::numbers::amount;
-use crate::readers::runs::Runs;
-use crate::readers::text::Text;
-use cardscope_model::log::Log;
-use cardscope_model::run::Figure;
+use crate::readers::runs::RunBuilder;
+use crate::readers::text::LogText;
+use cardscope_model::log::CardLog;
+use cardscope_model::run::TestFigure;
 use std::collections::BTreeSet;
 
 /// So many heads without a result are named.
 const NAMED: usize = 8;
 
 /// A table: the heading above it, its heads, and its rows.
-struct Table {
+struct PageTable {
     above: Option<String>,
     heads: Vec<String>,
     rows: Vec<Vec<String>>,
 }
 
 /// True where tables hold two results or more.
-pub(crate) fn recognise(text: &Text) -> bool {
-    let figures = |log: &Log| log.runs.iter().map(|run| run.results.len()).sum::<usize>();
+pub(crate) fn recognise(text: &LogText) -> bool {
+    let figures = |log: &CardLog| log.runs.iter().map(|run| run.results.len()).sum::<usize>();
     let is_table = text.head().lines().any(is_rule);
     is_table && logs(text).iter().map(figures).sum::<usize>() >= 2
 }
 
 /// Reads it: a card is a log; of a table that names none the heading above it says which it is of.
-pub(crate) fn read(text: &Text) -> Outcome {
+pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     Ok(logs(text))
 }
 
-fn logs(text: &Text) -> Vec<Log> {
-    let mut cards: Vec<(Option<String>, Log, Runs)> = Vec::new();
+fn logs(text: &LogText) -> Vec<CardLog> {
+    let mut cards: Vec<(Option<String>, CardLog, RunBuilder)> = Vec::new();
     for table in tables(text) {
         let mut used: BTreeSet<&str> = BTreeSet::new();
         for row in &table.rows {
@@ -46,7 +46,7 @@ fn logs(text: &Text) -> Vec<Log> {
                     .iter()
                     .position(|(name, log, _)| *name == card && (card.is_some() || log.part == table.above));
                 let at = known.unwrap_or_else(|| {
-                    cards.push((card.clone(), log_of(card.as_deref(), &table), Runs::default()));
+                    cards.push((card.clone(), log_of(card.as_deref(), &table), RunBuilder::default()));
                     cards.len() - 1
                 });
                 cards[at].2.add(figure);
@@ -64,24 +64,24 @@ fn logs(text: &Text) -> Vec<Log> {
             ));
         }
     }
-    cards.into_iter().map(|(_, log, runs)| Log { runs: runs.finish(), ..log }).collect()
+    cards.into_iter().map(|(_, log, runs)| CardLog { runs: runs.finish(), ..log }).collect()
 }
 
-fn log_of(card: Option<&str>, table: &Table) -> Log {
+fn log_of(card: Option<&str>, table: &PageTable) -> CardLog {
     let part = card.map(str::to_owned).or_else(|| table.above.clone());
     let card = card.map(|name| described(name).card).unwrap_or_default();
     let doubt = "MB/s in the table are taken for 10^6 bytes/s, hdparm's for 2^20".to_owned();
-    Log { card, part, doubts: vec![doubt], ..Log::default() }
+    CardLog { card, part, doubts: vec![doubt], ..CardLog::default() }
 }
 
 /// The results of a row, each with its card, where it is named, and the heads that said what it is.
-fn results<'t>(table: &'t Table, row: &'t [String]) -> Vec<(Option<String>, Figure, [&'t str; 2])> {
+fn results<'t>(table: &'t PageTable, row: &'t [String]) -> Vec<(Option<String>, TestFigure, [&'t str; 2])> {
     let Some(first) = row.first() else { return Vec::new() };
     let corner = table.heads.first().and_then(|head| label(head)).unwrap_or_default();
-    let of_row = label(first).filter(|said| !first.is_empty() && *said != Said::default());
-    let mut found: Vec<(Option<String>, Figure, [&str; 2])> = Vec::new();
+    let of_row = label(first).filter(|said| !first.is_empty() && *said != TestLabel::default());
+    let mut found: Vec<(Option<String>, TestFigure, [&str; 2])> = Vec::new();
     for (head, cell) in table.heads.iter().zip(row).skip(1) {
-        let of_column = label(head).filter(|said| *said != Said::default());
+        let of_column = label(head).filter(|said| *said != TestLabel::default());
         let (card, said) = match (&of_row, of_column) {
             (Some(row), Some(column)) => (None, row.with(&column)),
             (Some(row), None) if !head.is_empty() => (Some(head.clone()), row.clone()),
@@ -117,7 +117,7 @@ fn is_iops(unit: &str) -> bool {
 }
 
 /// The tables of a page.
-fn tables(text: &Text) -> Vec<Table> {
+fn tables(text: &LogText) -> Vec<PageTable> {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let mut tables = Vec::new();
     let mut above = None;
@@ -127,7 +127,7 @@ fn tables(text: &Text) -> Vec<Table> {
             continue;
         }
         let rows = lines[at + 1..].iter().take_while(|line| line.contains('|') && !is_rule(line));
-        tables.push(Table {
+        tables.push(PageTable {
             above: above.clone(),
             heads: cells(lines[at - 1]),
             rows: rows.map(|row| cells(row)).collect(),
@@ -155,15 +155,15 @@ mod tests {
 
     /// Each card with its results in words.
     fn read_of(text: &str) -> Vec<(String, Vec<String>)> {
-        let words = |figure: &Figure| {
+        let words = |figure: &TestFigure| {
             let iops = figure.iops.map(|iops| format!(" {iops} IOPS")).unwrap_or_default();
             format!("{} {:.2}{iops}", figure.name(), figure.mb_s)
         };
-        let of = |log: &Log| {
+        let of = |log: &CardLog| {
             let figures = log.runs.iter().flat_map(|run| &run.results).map(words).collect();
             (log.part.clone().unwrap_or_default(), figures)
         };
-        logs(&Text::of(text)).iter().map(of).collect()
+        logs(&LogText::of(text)).iter().map(of).collect()
     }
 
     #[test]
@@ -182,7 +182,7 @@ mod tests {
         let acme = ["SEQ2M Q1T1 read 41.94", "RND4K Q1T1 read 8.50"].map(str::to_owned).to_vec();
         let other = ["SEQ2M Q1T1 read 42.99", "RND4K Q1T1 read 9.42 2300 IOPS"].map(str::to_owned).to_vec();
         assert_eq!(found, [("Acme Swift 32GB".to_owned(), acme), ("Other Go 64GB".to_owned(), other)]);
-        let logs = logs(&Text::of(text));
+        let logs = logs(&LogText::of(text));
         assert_eq!(logs[0].card.brand.as_deref(), Some("Acme"));
         assert!(logs[1].doubts.iter().any(|doubt| doubt.ends_with("table: Price")), "{:?}", logs[1].doubts);
     }
@@ -193,7 +193,7 @@ mod tests {
         let found = read_of(text);
         assert_eq!(found[0].1, ["SEQ1M Q8T1 read 92.90", "RND4K Q1T1 write 10.24 2500 IOPS"]);
         assert_eq!(found[1].1, ["SEQ1M Q8T1 read 95.10"]);
-        assert!(logs(&Text::of(text))[1].doubts.iter().any(|doubt| doubt.ends_with("table: fun")));
+        assert!(logs(&LogText::of(text))[1].doubts.iter().any(|doubt| doubt.ends_with("table: fun")));
     }
 
     #[test]
@@ -211,7 +211,7 @@ mod tests {
             "a | b\n--|--\n",
         ] {
             assert!(read_of(text).iter().all(|(_, figures)| figures.is_empty()), "{text}");
-            assert!(!recognise(&Text::of(text)), "{text}");
+            assert!(!recognise(&LogText::of(text)), "{text}");
         }
     }
 }

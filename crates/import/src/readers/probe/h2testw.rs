@@ -3,23 +3,23 @@
 //! Its KByte, MByte and GByte are powers of 1024. `H2testw version 1.3` among the error lines is the version of the data,
 //! not of the program. Counts are known by their order, since the details' German words are not at hand in the wild.
 
-use crate::readers::error::Outcome;
+use crate::readers::error::ReaderOutcome;
 use crate::readers::notes::log_of;
 use crate::readers::numbers::{amount, binary_mb_s, sequential, step};
 use crate::readers::parts;
-use crate::readers::text::Text;
-use cardscope_model::run::{Figure, Run};
-use cardscope_model::test_name::Op;
+use crate::readers::text::LogText;
+use cardscope_model::run::{Run, TestFigure};
+use cardscope_model::test_name::TestOp;
 use cardscope_model::units::MIB;
 use cardscope_model::verify::{SectorCounts, Verdict};
 use serde_json::{Value, json};
 
 /// Beginnings of the lines with speeds.
-const SPEEDS: [(&str, Op); 4] = [
-    ("Writing speed:", Op::Write),
-    ("Schreibrate:", Op::Write),
-    ("Reading speed:", Op::Read),
-    ("Leserate:", Op::Read),
+const SPEEDS: [(&str, TestOp); 4] = [
+    ("Writing speed:", TestOp::Write),
+    ("Schreibrate:", TestOp::Write),
+    ("Reading speed:", TestOp::Read),
+    ("Leserate:", TestOp::Read),
 ];
 
 /// What the test says at its end where nothing was lost.
@@ -30,7 +30,7 @@ const DEFECTIVE: [&str; 2] = ["The media is likely to be defective", "wahrschein
 
 /// What the summary says.
 #[derive(Debug, Default)]
-struct Summary {
+struct H2testwSummary {
     sectors: SectorCounts,
     /// Sectors lost as the summary's own line says.
     lost: Option<u64>,
@@ -43,22 +43,22 @@ struct Summary {
 }
 
 /// True where the program's name or one of its speeds stands in it.
-pub(crate) fn recognise(text: &Text) -> bool {
+pub(crate) fn recognise(text: &LogText) -> bool {
     text.lines().any(|line| line.trim_start().starts_with("H2testw v") || figure(line).is_some())
 }
 
 /// Reads it: each report, which begins with its verdict, is a log.
-pub(crate) fn read(text: &Text) -> Outcome {
+pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let verdict = |line: &str| WITHOUT_ERRORS.iter().chain(&DEFECTIVE).any(|words| line.contains(words));
     parts::reports(text, verdict, report)
 }
 
-fn report(text: &Text) -> Outcome {
+fn report(text: &LogText) -> ReaderOutcome {
     let mut versions = text.lines().filter_map(|line| line.trim().strip_prefix("H2testw v"));
     let version = versions.rfind(|version| !version.starts_with("ersion"));
     let mut log = log_of("H2testw", version.map(str::trim));
-    let summary = Summary::of(text);
-    let results: Vec<Figure> = text.lines().filter_map(figure).collect();
+    let summary = H2testwSummary::of(text);
+    let results: Vec<TestFigure> = text.lines().filter_map(figure).collect();
     if !results.is_empty() {
         log.runs.push(Run { run: 1, size_bytes: summary.tested_bytes(), results, ..Run::default() });
     }
@@ -68,16 +68,16 @@ fn report(text: &Text) -> Outcome {
     Ok(vec![log])
 }
 
-fn figure(line: &str) -> Option<Figure> {
+fn figure(line: &str) -> Option<TestFigure> {
     let line = line.trim();
     let (rest, op) = SPEEDS.iter().find_map(|(begin, op)| Some((line.strip_prefix(begin)?, *op)))?;
     let speed = amount(rest).filter(|speed| speed.unit.ends_with("Byte/s"))?;
     Some(step("h2testw", sequential(MIB, op), speed, binary_mb_s(speed.unit)?))
 }
 
-impl Summary {
-    fn of(text: &Text) -> Self {
-        let mut summary = Summary::default();
+impl H2testwSummary {
+    fn of(text: &LogText) -> Self {
+        let mut summary = H2testwSummary::default();
         let mut counts = Vec::new();
         for line in text.lines() {
             counts.extend(sectors(line));

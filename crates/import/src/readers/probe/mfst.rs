@@ -4,22 +4,22 @@
 //! the making of random data and the comparing, and its block size is not in the file: so there is no figure of a
 //! test here, only how the endurance test went.
 
-use crate::readers::error::Outcome;
+use crate::readers::error::ReaderOutcome;
 use crate::readers::notes::log_of;
 use crate::readers::numbers::speed;
-use crate::readers::table::Table;
-use crate::readers::text::Text;
+use crate::readers::table::TextTable;
+use crate::readers::text::LogText;
 use serde_json::{Value, json};
 
 /// True where the program's headings stand in the first line.
-pub(crate) fn recognise(text: &Text) -> bool {
+pub(crate) fn recognise(text: &LogText) -> bool {
     let head = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     head.starts_with("Date/Time,Rounds Completed,Bytes Written")
 }
 
-pub(crate) fn read(text: &Text) -> Outcome {
-    let table = Table::of(text.body());
-    let rows: Vec<Row> = table.rows().filter_map(|row| Row::of(&row)).collect();
+pub(crate) fn read(text: &LogText) -> ReaderOutcome {
+    let table = TextTable::of(text.body());
+    let rows: Vec<MfstRow> = table.rows().filter_map(|row| MfstRow::of(&row)).collect();
     let (Some(first), Some(last)) = (rows.first(), rows.last()) else {
         return Err("it has no complete row".to_owned());
     };
@@ -36,14 +36,14 @@ pub(crate) fn read(text: &Text) -> Outcome {
             "write_mb_s": spread(rows.iter().filter_map(|row| row.write_mb_s)),
             "read_mb_s": spread(rows.iter().filter_map(|row| row.read_mb_s)),
             "bad_sectors": last.bad,
-            "first_error": rows.iter().find(|row| row.bad > 0.0).map(Row::state),
+            "first_error": rows.iter().find(|row| row.bad > 0.0).map(MfstRow::state),
         }),
     );
     Ok(vec![log])
 }
 
 /// A row.
-struct Row {
+struct MfstRow {
     at: String,
     rounds: f64,
     written: f64,
@@ -53,12 +53,12 @@ struct Row {
     read_mb_s: Option<f64>,
 }
 
-impl Row {
-    fn of(row: &crate::readers::table::Row<'_>) -> Option<Self> {
+impl MfstRow {
+    fn of(row: &crate::readers::table::TableRow<'_>) -> Option<Self> {
         let value = |name: &str| row.get(name).and_then(speed);
         // An interval in which nothing was written has no rate.
         let rate = |name: &str| value(name).map(|bytes| bytes / 1e6).filter(|mb_s| *mb_s > 0.0);
-        Some(Row {
+        Some(MfstRow {
             at: row.get("Date/Time")?.to_owned(),
             rounds: value("Rounds Completed")?,
             written: value("Total Bytes Written")?,

@@ -4,25 +4,25 @@
 //! 2024 a row `seq-read` is among them and blocks and depth are larger (docs/reference/tools.md#agnostics). The
 //! sentences below them were once taken from the wrong rows (agnostics' issue 20), so the rows count.
 
-use crate::readers::error::Outcome;
+use crate::readers::error::ReaderOutcome;
 use crate::readers::notes::log_of;
-use crate::readers::numbers::{Amount, KIB_S, number, random, sequential, speed};
-use crate::readers::text::Text;
-use cardscope_model::run::{Figure, Run};
-use cardscope_model::test_name::{Op, TestName};
+use crate::readers::numbers::{KIB_S, PrintedAmount, number, random, sequential, speed};
+use crate::readers::text::LogText;
+use cardscope_model::run::{Run, TestFigure};
+use cardscope_model::test_name::{TestName, TestOp};
 use cardscope_model::units::{KIB, MIB};
 use serde_json::{Value, json};
 
 /// One try of the script.
 #[derive(Debug, Default)]
-struct Try {
-    figures: Vec<Figure>,
-    targets: Vec<Target>,
+struct ScriptTry {
+    figures: Vec<TestFigure>,
+    targets: Vec<TargetLine>,
 }
 
 /// `Random write speed 822 IOPS (target 500) - PASS`
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Target {
+struct TargetLine {
     step: &'static str,
     value: f64,
     target: f64,
@@ -37,11 +37,11 @@ const SENTENCES: [(&str, &str); 3] = [
 ];
 
 /// True where a row or a sentence of it stands in it.
-pub(crate) fn recognise(text: &Text) -> bool {
+pub(crate) fn recognise(text: &LogText) -> bool {
     text.head().lines().any(|line| row(line, false).is_some() || target(line).is_some())
 }
 
-pub(crate) fn read(text: &Text) -> Outcome {
+pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let since_2024 = text.lines().any(|line| line.trim_start().starts_with("seq-read;"));
     let tries = tries(text, since_2024);
     let mut log = log_of("agnostics", None);
@@ -51,20 +51,21 @@ pub(crate) fn read(text: &Text) -> Outcome {
         log.doubts.extend(one.contradictions(run, &results));
         log.runs.push(Run { run, size_bytes, results, ..Run::default() });
     }
-    let judged: Vec<Value> = tries.iter().filter(|one| !one.targets.is_empty()).map(Try::judged).collect();
+    let judged: Vec<Value> =
+        tries.iter().filter(|one| !one.targets.is_empty()).map(ScriptTry::judged).collect();
     if !judged.is_empty() {
         log.other.insert("agnostics".into(), json!({ "runs": judged }));
     }
     Ok(vec![log])
 }
 
-fn tries(text: &Text, since_2024: bool) -> Vec<Try> {
-    let mut tries: Vec<Try> = Vec::new();
+fn tries(text: &LogText, since_2024: bool) -> Vec<ScriptTry> {
+    let mut tries: Vec<ScriptTry> = Vec::new();
     for line in text.lines().map(str::trim) {
         let number = line.strip_prefix("Run ").is_some_and(|n| n.parse::<u32>().is_ok());
         let (figure, target) = (row(line, since_2024), target(line));
         if number || tries.is_empty() && (figure.is_some() || target.is_some()) {
-            tries.push(Try::default());
+            tries.push(ScriptTry::default());
         }
         if let Some(last) = tries.last_mut() {
             last.figures.extend(figure);
@@ -75,9 +76,9 @@ fn tries(text: &Text, since_2024: bool) -> Vec<Try> {
     tries
 }
 
-impl Try {
+impl ScriptTry {
     /// The rows' figures; a log that only has the sentences gives theirs.
-    fn results(&self, since_2024: bool) -> Vec<Figure> {
+    fn results(&self, since_2024: bool) -> Vec<TestFigure> {
         if !self.figures.is_empty() {
             return self.figures.clone();
         }
@@ -93,8 +94,8 @@ impl Try {
         json!({"passed": self.targets.len() == SENTENCES.len() && self.targets.iter().all(|t| t.passed), "targets": each})
     }
 
-    fn contradictions(&self, run: u32, results: &[Figure]) -> Option<String> {
-        let differs = |target: &&Target| {
+    fn contradictions(&self, run: u32, results: &[TestFigure]) -> Option<String> {
+        let differs = |target: &&TargetLine| {
             let row = results.iter().find(|figure| figure.step.as_deref() == Some(target.step));
             row.is_some_and(|figure| (figure.printed().value - target.value).abs() > 0.5)
         };
@@ -106,8 +107,8 @@ impl Try {
     }
 }
 
-impl Target {
-    fn figure(&self, since_2024: bool) -> Option<Figure> {
+impl TargetLine {
+    fn figure(&self, since_2024: bool) -> Option<TestFigure> {
         let (test, in_iops) = test(self.step, since_2024)?;
         let kib_s = if in_iops { self.value * 4.0 } else { self.value };
         Some(made(self.step, test, kib_s, self.value, in_iops))
@@ -122,35 +123,35 @@ fn test(step: &str, since_2024: bool) -> Option<(TestName, bool)> {
         test
     };
     Some(match step {
-        "seq-write" => (deep(sequential(block, Op::Write)), false),
-        "seq-read" => (deep(sequential(block, Op::Read)), false),
-        "rand-4k-write" => (random(4 * KIB, depth, Op::Write), true),
-        "rand-4k-read" => (random(4 * KIB, depth, Op::Read), true),
+        "seq-write" => (deep(sequential(block, TestOp::Write)), false),
+        "seq-read" => (deep(sequential(block, TestOp::Read)), false),
+        "rand-4k-write" => (random(4 * KIB, depth, TestOp::Write), true),
+        "rand-4k-read" => (random(4 * KIB, depth, TestOp::Read), true),
         _ => return None,
     })
 }
 
-fn made(step: &str, test: TestName, kib_s: f64, value: f64, in_iops: bool) -> Figure {
-    let printed = Amount { value, unit: if in_iops { "IOPS" } else { "KB/sec" } };
+fn made(step: &str, test: TestName, kib_s: f64, value: f64, in_iops: bool) -> TestFigure {
+    let printed = PrintedAmount { value, unit: if in_iops { "IOPS" } else { "KB/sec" } };
     let mut made = crate::readers::numbers::step(step, test, printed, 0.0);
     (made.mb_s, made.iops) = (kib_s * KIB_S, in_iops.then_some(value));
     made
 }
 
 /// `rand-4k-write;0;0;3291;822`
-fn row(line: &str, since_2024: bool) -> Option<Figure> {
+fn row(line: &str, since_2024: bool) -> Option<TestFigure> {
     let mut cells = line.trim().split(';');
     let name = cells.next()?;
     let (test, in_iops) = test(name, since_2024)?;
     let numbers: Vec<f64> = cells.map(speed).collect::<Option<_>>()?;
     let [read, read_iops, write, write_iops] = numbers[..] else { return None };
-    let (kib_s, iops) = if test.op == Op::Read { (read, read_iops) } else { (write, write_iops) };
+    let (kib_s, iops) = if test.op == TestOp::Read { (read, read_iops) } else { (write, write_iops) };
     let mut made = made(name, test, kib_s, if in_iops { iops } else { kib_s }, in_iops);
     made.iops = Some(iops).filter(|iops| *iops > 0.0);
     Some(made)
 }
 
-fn target(line: &str) -> Option<Target> {
+fn target(line: &str) -> Option<TargetLine> {
     let line = line.trim();
     let (rest, step) = SENTENCES.iter().find_map(|(begin, step)| Some((line.strip_prefix(begin)?, *step)))?;
     let (value, rest) = rest.split_once(' ')?;
@@ -161,5 +162,5 @@ fn target(line: &str) -> Option<Target> {
         "FAIL" => false,
         _ => return None,
     };
-    Some(Target { step, value: number(value)?, target: number(target)?, passed })
+    Some(TargetLine { step, value: number(value)?, target: number(target)?, passed })
 }

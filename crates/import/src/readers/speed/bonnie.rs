@@ -5,13 +5,13 @@
 //! twelve fields, the file tests the twelve before them. Block writes and reads go through the page cache, in chunks of
 //! 8 KiB where nothing else is said; rewriting, seeks and file tests are no such tests and stand beside.
 
-use crate::readers::error::Outcome;
+use crate::readers::error::ReaderOutcome;
 use crate::readers::notes::log_of;
-use crate::readers::numbers::{Amount, KIB_S, scaled, sequential, speed, step};
-use crate::readers::runs::Runs;
-use crate::readers::text::Text;
-use cardscope_model::run::{Figure, Run};
-use cardscope_model::test_name::Op;
+use crate::readers::numbers::{KIB_S, PrintedAmount, scaled, sequential, speed, step};
+use crate::readers::runs::RunBuilder;
+use crate::readers::text::LogText;
+use cardscope_model::run::{Run, TestFigure};
+use cardscope_model::test_name::TestOp;
 use cardscope_model::units::{KIB, parse_size};
 use csv::ReaderBuilder;
 use serde_json::{Map, Value, json};
@@ -35,7 +35,7 @@ const FILES: [&str; 6] = [
 
 /// What one run measured.
 #[derive(Debug, Default)]
-struct Measured {
+struct BonnieRun {
     version: Option<String>,
     size_bytes: Option<u64>,
     chunk: u64,
@@ -48,36 +48,36 @@ struct Measured {
 }
 
 /// True where its line or its table stands in it.
-pub(crate) fn recognise(text: &Text) -> bool {
+pub(crate) fn recognise(text: &LogText) -> bool {
     text.lines().any(|line| of_csv(line).is_some() || is_heading(line))
 }
 
 /// Reads it: each line, or each table where there is no line, is a run.
-pub(crate) fn read(text: &Text) -> Outcome {
-    let mut all: Vec<Measured> = text.lines().filter_map(of_csv).collect();
+pub(crate) fn read(text: &LogText) -> ReaderOutcome {
+    let mut all: Vec<BonnieRun> = text.lines().filter_map(of_csv).collect();
     if all.is_empty() {
         all = of_tables(text);
     }
     let mut log = log_of("bonnie++", all.iter().find_map(|one| one.version.as_deref()));
-    let mut runs = Runs::default();
+    let mut runs = RunBuilder::default();
     for one in &all {
         runs.begin(Run { size_bytes: one.size_bytes, ..Run::default() });
         one.figures().for_each(|figure| runs.add(figure));
     }
     log.runs = runs.finish();
-    let others: Vec<_> = all.iter().map(Measured::other).filter(|other| !other.is_empty()).collect();
+    let others: Vec<_> = all.iter().map(BonnieRun::other).filter(|other| !other.is_empty()).collect();
     if !others.is_empty() {
         log.other.insert("bonnie".into(), json!(others));
     }
     Ok(vec![log])
 }
 
-impl Measured {
-    fn figures(&self) -> impl Iterator<Item = Figure> {
-        [(1, Op::Write), (4, Op::Read)].into_iter().filter_map(|(at, op)| {
-            let printed = Amount { value: self.speeds[at]?, unit: "K/sec" };
+impl BonnieRun {
+    fn figures(&self) -> impl Iterator<Item = TestFigure> {
+        [(1, TestOp::Write), (4, TestOp::Read)].into_iter().filter_map(|(at, op)| {
+            let printed = PrintedAmount { value: self.speeds[at]?, unit: "K/sec" };
             let figure = step("bonnie++ block", sequential(self.chunk, op), printed, KIB_S);
-            Some(Figure { max_latency_us: self.latencies_us[at], ..figure })
+            Some(TestFigure { max_latency_us: self.latencies_us[at], ..figure })
         })
     }
 
@@ -99,7 +99,7 @@ impl Measured {
 }
 
 /// Reads the CSV line; `None` where it is none. One that was cut keeps its speeds.
-fn of_csv(line: &str) -> Option<Measured> {
+fn of_csv(line: &str) -> Option<BonnieRun> {
     let first = match line.trim().split_once(',')?.0 {
         "1.96" | "1.97" => 7,
         "1.98" => 9,
@@ -111,7 +111,7 @@ fn of_csv(line: &str) -> Option<Measured> {
     let value = |at: usize| cells.get(at).and_then(speed);
     let from_end = |back: usize| (cells.len() >= first + 40).then(|| cells.len() - back);
     let size_bytes = cells.get(5).and_then(|cell| parse_size(cell.split(':').next()?).ok());
-    Some(Measured {
+    Some(BonnieRun {
         version: Some(cells.get(1)?.to_owned()).filter(|v| !v.is_empty()),
         size_bytes,
         chunk: cells.get(6).and_then(|cell| parse_size(cell).ok()).filter(|n| *n > 0).unwrap_or(CHUNK),
@@ -132,22 +132,22 @@ fn is_heading(line: &str) -> bool {
 }
 
 /// The rows below such headings.
-fn of_tables(text: &Text) -> Vec<Measured> {
+fn of_tables(text: &LogText) -> Vec<BonnieRun> {
     let lines: Vec<&str> = text.lines().collect();
     let rows = lines.windows(2).filter(|pair| is_heading(pair[0])).filter_map(|pair| of_row(pair[1]));
     rows.collect()
 }
 
 /// `host          512M   568  96  5275   0 …`: six values, each with the processor's share.
-fn of_row(line: &str) -> Option<Measured> {
+fn of_row(line: &str) -> Option<BonnieRun> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let at = words.len().checked_sub(12)?;
     let (size, chunk) = words[at.checked_sub(1)?].split_once(':').unwrap_or((words[at - 1], ""));
-    Some(Measured {
+    Some(BonnieRun {
         size_bytes: parse_size(size).ok(),
         chunk: parse_size(chunk).unwrap_or(CHUNK).max(1),
         speeds: std::array::from_fn(|n| lettered(words[at + 2 * n])),
-        ..Measured::default()
+        ..BonnieRun::default()
     })
 }
 
@@ -165,9 +165,9 @@ mod tests {
     #[test]
     fn any_place_may_be_the_end_of_a_line() {
         for end in 0..LINE.len() {
-            let _ = read(&Text::of(&LINE[..end]));
+            let _ = read(&LogText::of(&LINE[..end]));
         }
         let cut = &LINE[..LINE.find("17100").unwrap()];
-        assert_eq!(read(&Text::of(cut)).unwrap()[0].runs[0].results.len(), 1);
+        assert_eq!(read(&LogText::of(cut)).unwrap()[0].runs[0].results.len(), 1);
     }
 }

@@ -5,32 +5,32 @@
 //! whether it read or wrote, nor its block size: the command tells where it stands in the log, and the count of
 //! records (`51200+0`) tells the block.
 
-use crate::readers::error::Outcome;
+use crate::readers::error::ReaderOutcome;
 use crate::readers::notes::log_of;
 use crate::readers::numbers::{decimal_mb_s, figure, number, sequential};
-use crate::readers::text::Text;
+use crate::readers::text::LogText;
 use cardscope_model::outside::shortened;
-use cardscope_model::run::{Figure, Run};
-use cardscope_model::test_name::Op;
+use cardscope_model::run::{Run, TestFigure};
+use cardscope_model::test_name::TestOp;
 use cardscope_model::units::{GIB, MB, MIB, parse_size};
 use std::collections::VecDeque;
 
 /// One finished dd.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Finished {
-    pub(crate) copied: Copied,
-    command: Command,
+pub(crate) struct FinishedDd {
+    pub(crate) copied: DdResult,
+    command: DdCommand,
     /// What dd complained of before it.
     pub(crate) error: Option<String>,
 }
 
 /// True where a result line of dd stands in it.
-pub(crate) fn recognise(text: &Text) -> bool {
+pub(crate) fn recognise(text: &LogText) -> bool {
     !finished(text.lines()).is_empty()
 }
 
 /// Reads it: every dd that moved data is a run.
-pub(crate) fn read(text: &Text) -> Outcome {
+pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let mut log = log_of("dd", None);
     let finished = finished(text.lines());
     let moved = finished.iter().filter_map(|dd| Some((Some(dd.copied.bytes), vec![dd.figure(None, "dd")?])));
@@ -42,10 +42,10 @@ pub(crate) fn read(text: &Text) -> Outcome {
 }
 
 /// All dd's of some lines, those that moved nothing included.
-pub(crate) fn finished<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Finished> {
+pub(crate) fn finished<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<FinishedDd> {
     let mut found = Vec::new();
     // The commands whose results are still to come; the last one holds for all that follow.
-    let mut commands = VecDeque::from([Command::default()]);
+    let mut commands = VecDeque::from([DdCommand::default()]);
     let (mut records, mut error) = (None, None);
     for line in lines.map(str::trim).filter(|line| !line.is_empty()) {
         if let Some(count) = whole_records(line) {
@@ -53,11 +53,11 @@ pub(crate) fn finished<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Finished
         } else if let Some(copied) = copied(line).filter(|copied| records.is_some() || !copied.progress) {
             let command = if commands.len() > 1 { commands.pop_front() } else { commands.front().cloned() };
             let command = command.unwrap_or_default().counted(copied.bytes, records.take());
-            found.push(Finished { copied, command, error: error.take() });
+            found.push(FinishedDd { copied, command, error: error.take() });
         } else if line.starts_with("dd: ") {
             error = Some(line.to_owned());
         } else {
-            let new = Command::all(line);
+            let new = DdCommand::all(line);
             if !new.is_empty() {
                 (commands, records, error) = (new.into(), None, None);
             }
@@ -67,7 +67,7 @@ pub(crate) fn finished<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Finished
 }
 
 /// Why figures of these are doubtful, in sentences.
-pub(crate) fn doubts(finished: &[Finished], is_write_known: bool) -> Vec<String> {
+pub(crate) fn doubts(finished: &[FinishedDd], is_write_known: bool) -> Vec<String> {
     let mut doubts = Vec::new();
     if !is_write_known && finished.iter().any(|dd| dd.command.op.is_none()) {
         doubts.push("the log does not show whether dd read or wrote; assumed writing".to_owned());
@@ -82,38 +82,38 @@ pub(crate) fn doubts(finished: &[Finished], is_write_known: bool) -> Vec<String>
     doubts
 }
 
-impl Finished {
+impl FinishedDd {
     /// It moved nothing, or something went wrong: what could not be flushed was never on the card.
     pub(crate) fn failed(&self) -> bool {
         self.copied.bytes == 0 || self.error.is_some()
     }
 
     /// Its figure, if it went well; `known` is what the section around it tells of direction and block.
-    pub(crate) fn figure(&self, known: Option<(Op, u64)>, step: &str) -> Option<Figure> {
-        let op = known.map(|(op, _)| op).or(self.command.op).unwrap_or(Op::Write);
+    pub(crate) fn figure(&self, known: Option<(TestOp, u64)>, step: &str) -> Option<TestFigure> {
+        let op = known.map(|(op, _)| op).or(self.command.op).unwrap_or(TestOp::Write);
         let block = known.map(|(_, block)| block).or(self.command.block).unwrap_or(MIB);
-        let Copied { value, ref unit, .. } = self.copied;
+        let DdResult { value, ref unit, .. } = self.copied;
         let mb_s = self.copied.mb_s().filter(|_| !self.failed())?;
         let step = (!self.command.direct).then(|| step.to_owned());
-        Some(Figure { step, mb_s, ..figure(sequential(block, op), value, unit, 1.0) })
+        Some(TestFigure { step, mb_s, ..figure(sequential(block, op), value, unit, 1.0) })
     }
 }
 
 /// What a command tells.
 #[derive(Debug, Clone, Default, PartialEq)]
-struct Command {
-    op: Option<Op>,
+struct DdCommand {
+    op: Option<TestOp>,
     /// Block size in bytes.
     block: Option<u64>,
     /// Past the page cache.
     direct: bool,
 }
 
-impl Command {
+impl DdCommand {
     /// The commands of a line in their order: `dd if=/dev/zero of=a … && dd if=a of=/dev/null …` are two.
     fn all(line: &str) -> Vec<Self> {
         let parts = line.contains("dd").then(|| line.split("&&").flat_map(|part| part.split(';')));
-        parts.into_iter().flatten().filter_map(Command::of).collect()
+        parts.into_iter().flatten().filter_map(DdCommand::of).collect()
     }
 
     /// Reads a line such as `sudo dd if=/dev/zero of=test bs=8k count=50k conv=fsync`; `None` where it is no dd.
@@ -124,7 +124,7 @@ impl Command {
         };
         let is_dd = words.iter().any(|word| *word == "dd" || word.ends_with("/dd"));
         let (source, sink) = (operand("if"), operand("of"));
-        (is_dd && (source.is_some() || sink.is_some())).then(|| Command {
+        (is_dd && (source.is_some() || sink.is_some())).then(|| DdCommand {
             op: direction(source, sink),
             block: operand("bs").or(operand("ibs")).and_then(block),
             direct: ["oflag", "iflag"]
@@ -137,19 +137,19 @@ impl Command {
     /// The command with the block size that a count of records tells, where it does not say one itself.
     fn counted(self, bytes: u64, records: Option<u64>) -> Self {
         let counted = records.filter(|n| *n > 0 && bytes.is_multiple_of(*n)).map(|n| bytes / n);
-        Command { block: self.block.or(counted).filter(|block| (1..=GIB).contains(block)), ..self }
+        DdCommand { block: self.block.or(counted).filter(|block| (1..=GIB).contains(block)), ..self }
     }
 }
 
 /// Zeros and random data are written, what goes to /dev/null was read; a card is read into a file, and a file written to a
 /// card. Between two files, or two cards, nobody can tell.
-fn direction(source: Option<&str>, sink: Option<&str>) -> Option<Op> {
+fn direction(source: Option<&str>, sink: Option<&str>) -> Option<TestOp> {
     const SOURCES: [&str; 3] = ["/dev/zero", "/dev/urandom", "/dev/random"];
     match (source, sink) {
-        (_, Some("/dev/null")) => Some(Op::Read),
-        (Some(source), _) if SOURCES.contains(&source) => Some(Op::Write),
-        (Some(source), sink) if is_card(source) && !sink.is_some_and(is_card) => Some(Op::Read),
-        (source, Some(sink)) if is_card(sink) && !source.is_some_and(is_card) => Some(Op::Write),
+        (_, Some("/dev/null")) => Some(TestOp::Read),
+        (Some(source), _) if SOURCES.contains(&source) => Some(TestOp::Write),
+        (Some(source), sink) if is_card(source) && !sink.is_some_and(is_card) => Some(TestOp::Read),
+        (source, Some(sink)) if is_card(sink) && !source.is_some_and(is_card) => Some(TestOp::Write),
         _ => None,
     }
 }
@@ -171,7 +171,7 @@ const ROUNDING: f64 = 0.15;
 
 /// What a result line says.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Copied {
+pub(crate) struct DdResult {
     pub(crate) bytes: u64,
     pub(crate) seconds: f64,
     /// The speed and its unit as printed.
@@ -181,7 +181,7 @@ pub(crate) struct Copied {
     progress: bool,
 }
 
-impl Copied {
+impl DdResult {
     /// Speed in MB/s; `None` where nothing was moved.
     pub(crate) fn mb_s(&self) -> Option<f64> {
         (self.bytes > 0).then(|| self.bytes as f64 / MB / self.seconds)
@@ -198,7 +198,7 @@ fn whole_records(line: &str) -> Option<u64> {
 }
 
 /// Reads a result line; `None` where it is none.
-fn copied(line: &str) -> Option<Copied> {
+fn copied(line: &str) -> Option<DdResult> {
     // Whatever the language, the speed's unit has a slash.
     let numbers = line.contains('/').then(|| numbers(line))?;
     let [(bytes, ..), .., (seconds, _), (speed, after)] = &numbers[..] else { return None };
@@ -210,7 +210,7 @@ fn copied(line: &str) -> Option<Copied> {
     // busybox writes MB for MiB: near enough to see that the line is one.
     let (elapsed, value) = (number(seconds)?, number(speed)?);
     let progress = !seconds.contains(['.', ',']);
-    consistent(bytes, elapsed, value * decimal_mb_s(unit)?).then(|| Copied {
+    consistent(bytes, elapsed, value * decimal_mb_s(unit)?).then(|| DdResult {
         bytes,
         seconds: elapsed,
         value,
@@ -220,12 +220,12 @@ fn copied(line: &str) -> Option<Copied> {
 }
 
 /// BSD and macOS put bytes a second in brackets: `1048576 bytes transferred in 0.5 secs (2097152 bytes/sec)`.
-fn bsd(line: &str, numbers: &[(&str, &str)]) -> Option<Copied> {
+fn bsd(line: &str, numbers: &[(&str, &str)]) -> Option<DdResult> {
     let (head, _) = line.split_once("bytes/sec")?;
     let (_, speed) = head.rsplit_once('(')?;
     let bytes: u64 = numbers.first()?.0.parse().ok()?;
     let (seconds, value) = (number(numbers.get(numbers.len().checked_sub(2)?)?.0)?, number(speed)?);
-    let copied = Copied { bytes, seconds, value, unit: "bytes/sec".to_owned(), progress: false };
+    let copied = DdResult { bytes, seconds, value, unit: "bytes/sec".to_owned(), progress: false };
     consistent(bytes, seconds, value / MB).then_some(copied)
 }
 
@@ -267,12 +267,12 @@ mod tests {
     #[test]
     fn what_comes_from_a_card_is_read_and_what_goes_there_is_written() {
         for (operands, op) in [
-            ("if=/dev/mmcblk0 of=card.img", Some(Op::Read)),
-            ("if=card.img of=/dev/sdb", Some(Op::Write)),
+            ("if=/dev/mmcblk0 of=card.img", Some(TestOp::Read)),
+            ("if=card.img of=/dev/sdb", Some(TestOp::Write)),
             ("if=/dev/sda of=/dev/sdb", None),
             ("if=a of=b", None),
         ] {
-            assert_eq!(Command::all(&format!("dd {operands} bs=1M"))[0].op, op, "{operands}");
+            assert_eq!(DdCommand::all(&format!("dd {operands} bs=1M"))[0].op, op, "{operands}");
         }
     }
 }

@@ -4,45 +4,45 @@
 //! re-read, the write its re-write (docs/reference/tools.md#geerlings-scripts). The older table's fio row is copied
 //! from fio's bracket: MB/s. Steps carry the names of the recipe `geerling-2024`.
 
-use crate::readers::error::Outcome;
+use crate::readers::error::ReaderOutcome;
 use crate::readers::notes::log_of;
 use crate::readers::numbers::{MIB_S, amount, decimal_mb_s, random, sequential, step};
-use crate::readers::runs::Runs;
-use crate::readers::text::Text;
-use cardscope_model::run::Figure;
-use cardscope_model::test_name::{Op, Order, Pattern, TestName};
+use crate::readers::runs::RunBuilder;
+use crate::readers::text::LogText;
+use cardscope_model::run::TestFigure;
+use cardscope_model::test_name::{AccessPattern, IoOrder, TestName, TestOp};
 use cardscope_model::units::{KIB, MIB};
 
 /// A row's name in small letters, the recipe's step, and the test.
 const ROWS: [(&str, &str, TestName); 6] = [
-    ("4k random read", "4k random read", random(4 * KIB, 1, Op::Read)),
-    ("4k random write", "4k random write", random(4 * KIB, 1, Op::Write)),
-    ("1m random read", "1024k random read", random(MIB, 1, Op::Read)),
-    ("1m random write", "1024k random write", random(MIB, 1, Op::Write)),
-    ("1m sequential read", "1024k reread", sequential(MIB, Op::Read)),
-    ("1m sequential write", "1024k rewrite", sequential(MIB, Op::Write)),
+    ("4k random read", "4k random read", random(4 * KIB, 1, TestOp::Read)),
+    ("4k random write", "4k random write", random(4 * KIB, 1, TestOp::Write)),
+    ("1m random read", "1024k random read", random(MIB, 1, TestOp::Read)),
+    ("1m random write", "1024k random write", random(MIB, 1, TestOp::Write)),
+    ("1m sequential read", "1024k reread", sequential(MIB, TestOp::Read)),
+    ("1m sequential write", "1024k rewrite", sequential(MIB, TestOp::Write)),
 ];
 
 /// What the older script's fio does: four jobs of depth 64.
 const FIO: TestName = TestName {
-    pattern: Pattern { order: Order::Sequential, block: MIB, queue: 64, threads: 4 },
-    op: Op::Read,
+    pattern: AccessPattern { order: IoOrder::Sequential, block: MIB, queue: 64, threads: 4 },
+    op: TestOp::Read,
 };
 
 /// True where two rows of the table stand in it.
-pub(crate) fn recognise(text: &Text) -> bool {
+pub(crate) fn recognise(text: &LogText) -> bool {
     text.head().lines().filter_map(figure).take(2).count() == 2
 }
 
 /// Reads it: a table is a run.
-pub(crate) fn read(text: &Text) -> Outcome {
+pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let mut log = log_of("disk-benchmark.sh", None);
-    log.runs = Runs::of(text.lines().filter_map(figure));
+    log.runs = RunBuilder::of(text.lines().filter_map(figure));
     Ok(vec![log])
 }
 
 /// `| iozone 4K random read      | 12.09 MB/s |`
-fn figure(line: &str) -> Option<Figure> {
+fn figure(line: &str) -> Option<TestFigure> {
     let cells: Vec<&str> = line.trim().strip_prefix('|')?.split('|').map(str::trim).collect();
     let (name, printed) = (cells.first()?.to_lowercase(), amount(cells.get(1)?)?);
     let mb_s = decimal_mb_s(printed.unit)?;

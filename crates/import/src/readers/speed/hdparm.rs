@@ -3,14 +3,14 @@
 //! hdparm.c prints MB for 2^20 bytes, and kB/sec where it comes to less than one. What -T reads comes from the page
 //! cache, with `--direct` from what the card or its bus keeps at hand: no speed of the card.
 
-use crate::readers::error::Outcome;
+use crate::readers::error::ReaderOutcome;
 use crate::readers::notes::log_of;
-use crate::readers::numbers::{Amount, amount, binary_mb_s, sequential, step};
+use crate::readers::numbers::{PrintedAmount, amount, binary_mb_s, sequential, step};
 use crate::readers::parts;
-use crate::readers::text::Text;
-use cardscope_model::log::Log;
-use cardscope_model::run::{Figure, Run};
-use cardscope_model::test_name::Op;
+use crate::readers::text::LogText;
+use cardscope_model::log::CardLog;
+use cardscope_model::run::{Run, TestFigure};
+use cardscope_model::test_name::TestOp;
 use cardscope_model::units::MIB;
 use serde_json::json;
 
@@ -19,24 +19,24 @@ const BLOCK: u64 = 2 * MIB;
 
 /// One line of hdparm that says how fast.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Timing<'a> {
+struct HdparmTiming<'a> {
     cached: bool,
     direct: bool,
-    speed: Amount<'a>,
+    speed: PrintedAmount<'a>,
     mb_s: f64,
 }
 
 /// True where a line of hdparm stands in it.
-pub(crate) fn recognise(text: &Text) -> bool {
+pub(crate) fn recognise(text: &LogText) -> bool {
     text.lines().any(|line| timing(line).is_some())
 }
 
 /// Reads it: every timed read is a run, every disk a log.
-pub(crate) fn read(text: &Text) -> Outcome {
+pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     parts::of_devices(text, |line| device(line).map(whole_disk), of_one_disk)
 }
 
-fn of_one_disk(text: &Text) -> Outcome {
+fn of_one_disk(text: &LogText) -> ReaderOutcome {
     let mut log = log_of("hdparm", None);
     let runs = (1..).zip(figures(text));
     log.runs = runs.map(|(run, figure)| Run { run, results: vec![figure], ..Run::default() }).collect();
@@ -45,12 +45,12 @@ fn of_one_disk(text: &Text) -> Outcome {
 }
 
 /// The timed reads of the card itself.
-pub(crate) fn figures(text: &Text) -> Vec<Figure> {
+pub(crate) fn figures(text: &LogText) -> Vec<TestFigure> {
     text.lines().filter_map(timing).filter(|timing| !timing.cached).map(|timing| figure(&timing)).collect()
 }
 
 /// Adds what is no speed of the card: cached reads, and which devices were read.
-pub(crate) fn other(text: &Text, log: &mut Log) {
+pub(crate) fn other(text: &LogText, log: &mut CardLog) {
     let cached: Vec<_> = text
         .lines()
         .filter_map(timing)
@@ -62,16 +62,16 @@ pub(crate) fn other(text: &Text, log: &mut Log) {
     }
 }
 
-fn figure(timing: &Timing<'_>) -> Figure {
+fn figure(timing: &HdparmTiming<'_>) -> TestFigure {
     let name = if timing.direct { "hdparm -t --direct" } else { "hdparm -t" };
-    step(name, sequential(BLOCK, Op::Read), timing.speed, timing.mb_s)
+    step(name, sequential(BLOCK, TestOp::Read), timing.speed, timing.mb_s)
 }
 
-fn timing(line: &str) -> Option<Timing<'_>> {
+fn timing(line: &str) -> Option<HdparmTiming<'_>> {
     let (what, rest) = line.trim().strip_prefix("Timing ")?.split_once("reads:")?;
     let (_, printed) = rest.split_once('=')?;
     let speed = amount(printed).filter(|speed| speed.unit.ends_with("/sec"))?;
-    Some(Timing {
+    Some(HdparmTiming {
         cached: what.contains("cached"),
         direct: what.contains("O_DIRECT"),
         speed,
@@ -79,7 +79,7 @@ fn timing(line: &str) -> Option<Timing<'_>> {
     })
 }
 
-fn devices<'a>(text: &'a Text<'_>) -> Vec<&'a str> {
+fn devices<'a>(text: &'a LogText<'_>) -> Vec<&'a str> {
     let mut devices: Vec<&str> = text.lines().filter_map(device).collect();
     devices.dedup();
     devices
@@ -109,8 +109,8 @@ mod tests {
     fn a_line_that_was_cut_is_left_out() {
         let whole = " Timing buffered disk reads:  66 MB in  3.03 seconds =  21.75 MB/sec";
         for cut in 1..whole.len() {
-            assert!(!recognise(&Text::of(&whole[..cut])), "{}", &whole[..cut]);
+            assert!(!recognise(&LogText::of(&whole[..cut])), "{}", &whole[..cut]);
         }
-        assert!(recognise(&Text::of(whole)));
+        assert!(recognise(&LogText::of(whole)));
     }
 }

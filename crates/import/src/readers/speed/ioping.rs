@@ -4,15 +4,15 @@
 //! too: the first is the card's speed. The program does not print whether it went in sequence (`-L`): requests of
 //! 256 KiB, its default with `-L`, are taken for sequential. The first request is warm-up and not counted.
 
-use crate::readers::error::Outcome;
+use crate::readers::error::ReaderOutcome;
 use crate::readers::notes::log_of;
 use crate::readers::numbers::{binary_bytes, binary_mb_s, random, scaled, sequential, speed};
-use crate::readers::runs::Runs;
-use crate::readers::text::Text;
-use cardscope_model::condition::Origin;
+use crate::readers::runs::RunBuilder;
+use crate::readers::text::LogText;
+use cardscope_model::condition::ConditionOrigin;
 use cardscope_model::result::ToolPrints;
-use cardscope_model::run::Figure;
-use cardscope_model::test_name::Op;
+use cardscope_model::run::TestFigure;
+use cardscope_model::test_name::TestOp;
 use cardscope_model::units::{KIB, MIB};
 use serde::Deserialize;
 use serde::de::{Deserializer as _, Error as _, SeqAccess, Visitor};
@@ -22,43 +22,43 @@ use std::fmt;
 const LINEAR: u64 = 256 * KIB;
 
 /// True where its statistics stand in it.
-pub(crate) fn recognise(text: &Text) -> bool {
+pub(crate) fn recognise(text: &LogText) -> bool {
     text.lines().any(is_title) || is_json(text.body())
 }
 
 /// Reads it: each block of statistics is a figure.
-pub(crate) fn read(text: &Text) -> Outcome {
+pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let all = if is_json(text.body()) { of_json(text.body())? } else { of_text(text) };
     let mut log = log_of("ioping", None);
     log.date = all.iter().find_map(|one| one.date.clone());
     if let Some(file_system) = all.iter().find_map(|one| one.file_system.clone()) {
-        log.condition.set("file_system", file_system, Origin::Read);
+        log.condition.set("file_system", file_system, ConditionOrigin::Read);
     }
     if all.iter().any(|one| one.op.is_none()) {
         log.doubts.push("ioping does not show whether it read or wrote; assumed reading".to_owned());
     }
-    log.runs = Runs::of(all.iter().filter_map(figure));
+    log.runs = RunBuilder::of(all.iter().filter_map(figure));
     Ok(vec![log])
 }
 
-fn figure(one: &Statistics) -> Option<Figure> {
+fn figure(one: &IopingBlock) -> Option<TestFigure> {
     let block = one.block().filter(|block| (1..=64 * MIB).contains(block))?;
-    let op = one.op.unwrap_or(Op::Read);
+    let op = one.op.unwrap_or(TestOp::Read);
     let test = if block == LINEAR { sequential(block, op) } else { random(block, 1, op) };
-    Some(Figure {
+    Some(TestFigure {
         step: Some("ioping".to_owned()),
         iops: one.iops,
         latency_us: one.mean_us,
         max_latency_us: one.max_us,
         as_printed: Some(ToolPrints { value: one.printed.0, unit: one.printed.1.clone() }),
-        ..Figure::of(test, one.mb_s?)
+        ..TestFigure::of(test, one.mb_s?)
     })
 }
 
 /// One block.
 #[derive(Debug, Clone, Default)]
-struct Statistics {
-    op: Option<Op>,
+struct IopingBlock {
+    op: Option<TestOp>,
     date: Option<String>,
     file_system: Option<String>,
     requests: f64,
@@ -72,7 +72,7 @@ struct Statistics {
     max_us: Option<f64>,
 }
 
-impl Statistics {
+impl IopingBlock {
     /// Bytes of a request; counts are printed with three digits, so the nearest power of two is meant.
     fn block(&self) -> Option<u64> {
         let mean = self.request_bytes.unwrap_or(self.bytes / self.requests);
@@ -89,9 +89,9 @@ fn is_title(line: &str) -> bool {
 }
 
 /// Reads all blocks of a text.
-fn of_text(text: &Text) -> Vec<Statistics> {
-    let mut all: Vec<Statistics> = Vec::new();
-    let mut next = Statistics::default();
+fn of_text(text: &LogText) -> Vec<IopingBlock> {
+    let mut all: Vec<IopingBlock> = Vec::new();
+    let mut next = IopingBlock::default();
     for line in text.lines().map(str::trim) {
         if is_title(line) {
             next.file_system = file_system(line);
@@ -107,10 +107,10 @@ fn of_text(text: &Text) -> Vec<Statistics> {
 }
 
 /// `4 KiB <<< /mnt …: request=2 time=149.7 us`
-fn request(line: &str) -> Option<(f64, Op)> {
+fn request(line: &str) -> Option<(f64, TestOp)> {
     let (size, op) = match (line.split_once(" <<< "), line.split_once(" >>> ")) {
-        (Some((size, _)), _) => (size, Op::Read),
-        (_, Some((size, _))) => (size, Op::Write),
+        (Some((size, _)), _) => (size, TestOp::Read),
+        (_, Some((size, _))) => (size, TestOp::Write),
         _ => return None,
     };
     Some((bytes(size)?, op)).filter(|_| line.contains("request="))
@@ -124,14 +124,14 @@ fn file_system(title: &str) -> Option<String> {
 }
 
 /// `9.35 k requests completed in 472.0 ms, 36.5 MiB read, 19.8 k iops, 77.4 MiB/s`
-fn completed(line: &str, into: &mut Statistics) -> Option<()> {
+fn completed(line: &str, into: &mut IopingBlock) -> Option<()> {
     let (requests, rest) = line.split_once(" requests completed in ")?;
     into.requests = counted(requests)?;
     for part in rest.split(", ").skip(1) {
         if let Some(size) = part.strip_suffix(" read") {
-            (into.op, into.bytes) = (Some(Op::Read), bytes(size)?);
+            (into.op, into.bytes) = (Some(TestOp::Read), bytes(size)?);
         } else if let Some(size) = part.strip_suffix(" written") {
-            (into.op, into.bytes) = (Some(Op::Write), bytes(size)?);
+            (into.op, into.bytes) = (Some(TestOp::Write), bytes(size)?);
         } else if let Some(iops) = part.strip_suffix(" iops") {
             into.iops = counted(iops);
         } else if let Some((value, unit)) = part.split_once(' ') {
@@ -143,7 +143,7 @@ fn completed(line: &str, into: &mut Statistics) -> Option<()> {
 }
 
 /// `min/avg/max/mdev = 149.7 us / 159.9 us / 176.6 us / 11.1 us`
-fn latencies(line: &str, into: &mut Statistics) -> Option<()> {
+fn latencies(line: &str, into: &mut IopingBlock) -> Option<()> {
     let (_, rest) = line.split_once("min/avg/max/mdev = ")?;
     let mut times = rest.split(" / ").map(micros);
     (into.mean_us, into.max_us) = (times.nth(1)?, times.next()?);
@@ -170,26 +170,26 @@ const MOST_BLOCKS: usize = 50_000;
 
 /// One element of the JSON's list.
 #[derive(Debug, Deserialize)]
-struct Element {
+struct IopingElement {
     localtime: Option<String>,
-    target: Option<Target>,
-    io: Option<Io>,
-    stat: Option<Stat>,
+    target: Option<IopingTarget>,
+    io: Option<IopingIo>,
+    stat: Option<IopingStat>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Target {
+struct IopingTarget {
     fstype: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Io {
+struct IopingIo {
     operation: Option<String>,
 }
 
 /// Times are in nanoseconds.
 #[derive(Debug, Deserialize)]
-struct Stat {
+struct IopingStat {
     count: f64,
     size: f64,
     iops: f64,
@@ -205,31 +205,31 @@ fn is_json(body: &str) -> bool {
 }
 
 /// Reads all blocks of the JSON.
-fn of_json(body: &str) -> Result<Vec<Statistics>, String> {
+fn of_json(body: &str) -> Result<Vec<IopingBlock>, String> {
     let mut reader = serde_json::Deserializer::from_str(body.trim());
-    let read = reader.deserialize_seq(Blocks).and_then(|all| reader.end().map(|()| all));
+    let read = reader.deserialize_seq(ElementVisitor).and_then(|all| reader.end().map(|()| all));
     read.map_err(|error| format!("its JSON cannot be read: {error}"))
 }
 
 /// Takes the list's elements one by one: only of those with statistics something is kept.
-struct Blocks;
+struct ElementVisitor;
 
-impl<'de> Visitor<'de> for Blocks {
-    type Value = Vec<Statistics>;
+impl<'de> Visitor<'de> for ElementVisitor {
+    type Value = Vec<IopingBlock>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a list of statistics")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<Statistics>, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<IopingBlock>, A::Error> {
         let (mut op, mut date, mut all) = (None, None, Vec::new());
-        while let Some(element) = list.next_element::<Element>()? {
+        while let Some(element) = list.next_element::<IopingElement>()? {
             date = date.or_else(|| crate::readers::dates::date(element.localtime.as_deref()?));
             op = element.io.and_then(|io| operation(&io)).or(op);
             if let Some(stat) = element.stat {
                 let file_system =
                     element.target.and_then(|target| target.fstype).filter(|name| !name.is_empty());
-                all.push(Statistics { op, date: date.clone(), file_system, ..exact(&stat) });
+                all.push(IopingBlock { op, date: date.clone(), file_system, ..exact(&stat) });
             }
             if all.len() > MOST_BLOCKS {
                 return Err(A::Error::custom(format_args!("it has more than {MOST_BLOCKS} statistics")));
@@ -239,17 +239,17 @@ impl<'de> Visitor<'de> for Blocks {
     }
 }
 
-fn operation(io: &Io) -> Option<Op> {
+fn operation(io: &IopingIo) -> Option<TestOp> {
     match io.operation.as_deref()? {
-        "read" => Some(Op::Read),
-        "write" => Some(Op::Write),
+        "read" => Some(TestOp::Read),
+        "write" => Some(TestOp::Write),
         _ => None,
     }
 }
 
-fn exact(stat: &Stat) -> Statistics {
+fn exact(stat: &IopingStat) -> IopingBlock {
     let amount = |value: f64| Some(value).filter(|v| v.is_finite() && *v >= 0.0);
-    Statistics {
+    IopingBlock {
         requests: stat.count,
         bytes: stat.size,
         iops: amount(stat.iops),
@@ -257,6 +257,6 @@ fn exact(stat: &Stat) -> Statistics {
         printed: (stat.bps, "bytes/s".to_owned()),
         mean_us: amount(stat.avg / 1e3),
         max_us: amount(stat.max / 1e3),
-        ..Statistics::default()
+        ..IopingBlock::default()
     }
 }

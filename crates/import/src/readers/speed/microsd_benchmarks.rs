@@ -4,23 +4,23 @@
 //! The steps carry the names that the recipe `geerling-2020` gives them, so that its runs and these compare.
 
 use super::{dd, hdparm, iozone};
-use crate::readers::error::Outcome;
+use crate::readers::error::ReaderOutcome;
 use crate::readers::notes::log_of;
-use crate::readers::text::Text;
-use cardscope_model::log::Log;
-use cardscope_model::run::{Figure, Run};
-use cardscope_model::test_name::Order;
+use crate::readers::text::LogText;
+use cardscope_model::log::CardLog;
+use cardscope_model::run::{Run, TestFigure};
+use cardscope_model::test_name::IoOrder;
 
 /// True where two of the three tools stand in it.
-pub(crate) fn recognise(text: &Text) -> bool {
+pub(crate) fn recognise(text: &LogText) -> bool {
     let tools = [hdparm::recognise, dd::recognise, iozone::recognise];
     tools.iter().filter(|recognise| recognise(text)).count() >= 2
 }
 
 /// Reads it: the k-th results of the tools are run k.
-pub(crate) fn read(text: &Text) -> Outcome {
+pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let table = iozone::read(text)?.swap_remove(0);
-    let mut log = Log { tool: log_of("hdparm, dd, iozone", None).tool, ..table };
+    let mut log = CardLog { tool: log_of("hdparm, dd, iozone", None).tool, ..table };
     let copies = dd::finished(text.lines());
     let mut runs: Vec<Run> = Vec::new();
     collect(&mut runs, hdparm::figures(text).into_iter().map(|figure| vec![figure]));
@@ -34,7 +34,7 @@ pub(crate) fn read(text: &Text) -> Outcome {
     Ok(vec![log])
 }
 
-fn collect(runs: &mut Vec<Run>, parts: impl Iterator<Item = Vec<Figure>>) {
+fn collect(runs: &mut Vec<Run>, parts: impl Iterator<Item = Vec<TestFigure>>) {
     for (at, results) in parts.enumerate() {
         match runs.get_mut(at) {
             Some(run) => run.results.extend(results),
@@ -44,11 +44,11 @@ fn collect(runs: &mut Vec<Run>, parts: impl Iterator<Item = Vec<Figure>>) {
 }
 
 /// iozone's figure under the recipe's name for it.
-fn named(figure: Figure) -> Figure {
+fn named(figure: TestFigure) -> TestFigure {
     let step = match (&figure.step, figure.test.order) {
         (Some(step), _) => format!("iozone {step}"),
-        (None, Order::Random) => format!("iozone random {}", figure.op),
-        (None, Order::Sequential) => format!("iozone {}", figure.op),
+        (None, IoOrder::Random) => format!("iozone random {}", figure.op),
+        (None, IoOrder::Sequential) => format!("iozone {}", figure.op),
     };
-    Figure { step: Some(step), ..figure }
+    TestFigure { step: Some(step), ..figure }
 }

@@ -6,15 +6,15 @@
 
 use super::dd;
 use crate::readers::dates::month;
-use crate::readers::error::Outcome;
+use crate::readers::error::ReaderOutcome;
 use crate::readers::notes::log_of;
-use crate::readers::numbers::{Amount, KIB_S, amount, binary_mb_s, number, random, sequential, step};
-use crate::readers::runs::Runs;
-use crate::readers::text::{Text, filled};
-use cardscope_model::condition::{Condition, Origin};
-use cardscope_model::log::Log;
-use cardscope_model::run::Figure;
-use cardscope_model::test_name::{Op, TestName};
+use crate::readers::numbers::{KIB_S, PrintedAmount, amount, binary_mb_s, number, random, sequential, step};
+use crate::readers::runs::RunBuilder;
+use crate::readers::text::{LogText, filled};
+use cardscope_model::condition::{Condition, ConditionOrigin};
+use cardscope_model::log::CardLog;
+use cardscope_model::run::TestFigure;
+use cardscope_model::test_name::{TestName, TestOp};
 use cardscope_model::units::{KIB, MIB, mb_per_s};
 use serde_json::json;
 use std::collections::HashMap;
@@ -24,27 +24,27 @@ const BLOCK: u64 = 4 * KIB;
 
 /// The table's rows: program, test, what it is.
 const TESTS: [(&str, &str, TestName); 9] = [
-    ("HDParm", "Cached Disk Read", sequential(2 * MIB, Op::Read)),
-    ("HDParm", "Disk Read", sequential(2 * MIB, Op::Read)),
-    ("DD", "Disk Write", sequential(BLOCK, Op::Write)),
-    ("FIO", "4k random read", random(BLOCK, 64, Op::Read)),
-    ("FIO", "4k random write", random(BLOCK, 64, Op::Write)),
-    ("IOZone", "4k read", sequential(BLOCK, Op::Read)),
-    ("IOZone", "4k write", sequential(BLOCK, Op::Write)),
-    ("IOZone", "4k random read", random(BLOCK, 1, Op::Read)),
-    ("IOZone", "4k random write", random(BLOCK, 1, Op::Write)),
+    ("HDParm", "Cached Disk Read", sequential(2 * MIB, TestOp::Read)),
+    ("HDParm", "Disk Read", sequential(2 * MIB, TestOp::Read)),
+    ("DD", "Disk Write", sequential(BLOCK, TestOp::Write)),
+    ("FIO", "4k random read", random(BLOCK, 64, TestOp::Read)),
+    ("FIO", "4k random write", random(BLOCK, 64, TestOp::Write)),
+    ("IOZone", "4k read", sequential(BLOCK, TestOp::Read)),
+    ("IOZone", "4k write", sequential(BLOCK, TestOp::Write)),
+    ("IOZone", "4k random read", random(BLOCK, 1, TestOp::Read)),
+    ("IOZone", "4k random write", random(BLOCK, 1, TestOp::Write)),
 ];
 
 /// True where two rows of the table stand in it.
-pub(crate) fn recognise(text: &Text) -> bool {
+pub(crate) fn recognise(text: &LogText) -> bool {
     // The table comes after everything the script installs and prints.
     text.lines().filter_map(row).take(2).count() == 2
 }
 
 /// Reads it: a table is a run.
-pub(crate) fn read(text: &Text) -> Outcome {
+pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let mut log = log_of("PiBenchmarks", None);
-    log.runs = Runs::of(text.lines().filter_map(row));
+    log.runs = RunBuilder::of(text.lines().filter_map(row));
     settle_dd(text, &mut log);
     let scores: Vec<f64> =
         text.lines().filter_map(|line| number(line.trim().strip_prefix("Score:")?)).collect();
@@ -55,7 +55,7 @@ pub(crate) fn read(text: &Text) -> Outcome {
     Ok(vec![log])
 }
 
-fn row(line: &str) -> Option<Figure> {
+fn row(line: &str) -> Option<TestFigure> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let is_program = |word: &&str| TESTS.iter().any(|(program, ..)| program == word);
     let name = words.first().filter(|word| is_program(word)).and(words.get(1..))?.join(" ");
@@ -69,14 +69,14 @@ fn row(line: &str) -> Option<Figure> {
     let speed = name.split_once('(').and_then(|(_, rest)| amount(rest)).filter(|speed| speed.unit == "KB/s");
     let iops = printed.value;
     let mb_s = speed.map_or(iops * BLOCK as f64 / 1e6, |speed| speed.value * KIB_S);
-    Some(Figure { mb_s, iops: Some(iops), ..step(&step_name, test, printed, 0.0) })
+    Some(TestFigure { mb_s, iops: Some(iops), ..step(&step_name, test, printed, 0.0) })
 }
 
 fn is_row(name: &str, test: &str) -> bool {
     name.strip_prefix(test).is_some_and(|rest| rest.trim_start().starts_with(|c: char| c.is_ascii_digit()))
 }
 
-fn mb_s(program: &str, printed: Amount<'_>) -> Option<f64> {
+fn mb_s(program: &str, printed: PrintedAmount<'_>) -> Option<f64> {
     if program == "DD" {
         crate::readers::numbers::decimal_mb_s(printed.unit)
     } else {
@@ -85,10 +85,10 @@ fn mb_s(program: &str, printed: Amount<'_>) -> Option<f64> {
 }
 
 /// dd's own line knows the unit that the table's row lost.
-fn settle_dd(text: &Text, log: &mut Log) {
+fn settle_dd(text: &LogText, log: &mut CardLog) {
     let copies = dd::finished(text.lines());
     // The table copies dd's number digit by digit; the first dd that printed it is meant.
-    let mut by_number: HashMap<u64, &dd::Finished> = HashMap::new();
+    let mut by_number: HashMap<u64, &dd::FinishedDd> = HashMap::new();
     copies.iter().for_each(|copy| {
         by_number.entry(copy.copied.value.to_bits()).or_insert(copy);
     });
@@ -109,7 +109,7 @@ fn settle_dd(text: &Text, log: &mut Log) {
 }
 
 /// `MicroSD information: Clock Speed: 50.0 - Manufacturer: SanDisk - Model: SL16G - …`
-fn identify(line: &str, log: &mut Log) {
+fn identify(line: &str, log: &mut CardLog) {
     let Some((title, rest)) = line.split_once(": ") else { return };
     let fields = || rest.split(" - ").filter_map(|field| field.split_once(':'));
     let field =
@@ -135,7 +135,7 @@ fn identify(line: &str, log: &mut Log) {
 
 fn set(condition: &mut Condition, word: &str, value: Option<String>) {
     if let Some(value) = value {
-        condition.set(word, value, Origin::Read);
+        condition.set(word, value, ConditionOrigin::Read);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::corpus;
 use cardscope_import::readers::read;
-use cardscope_model::log::Log;
+use cardscope_model::log::CardLog;
 
 /// Formats that may stand side by side in a file, one of each row of those that read each other's lines.
 const SIDE_BY_SIDE: [&str; 10] = [
@@ -25,7 +25,7 @@ fn plain(format: &str) -> Option<String> {
     all.find_map(|example| String::from_utf8(example.bytes).ok().filter(|text| !text.starts_with(['{', '['])))
 }
 
-fn figures(logs: &[Log], format: &str) -> Vec<(String, f64)> {
+fn figures(logs: &[CardLog], format: &str) -> Vec<(String, f64)> {
     let of =
         logs.iter().filter(|log| log.format == format).flat_map(|log| &log.runs).flat_map(|run| &run.results);
     of.map(|figure| (figure.name().to_string(), figure.mb_s)).collect()

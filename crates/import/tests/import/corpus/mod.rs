@@ -4,7 +4,7 @@
 //! The files are own ones in the layouts of the tools; fuzzing starts from them. One whose name begins with `damaged`
 //! need not yield anything. What must hold of all that comes out says `cardscope_import::readers::invariants`.
 
-use cardscope_import::readers::{Format, Text, formats, invariants};
+use cardscope_import::readers::{LogFormat, LogText, formats, invariants};
 use std::path::{Path, PathBuf};
 
 mod joined;
@@ -15,7 +15,7 @@ mod variants;
 
 /// A file of the corpus.
 struct Example {
-    format: &'static Format,
+    format: &'static LogFormat,
     name: String,
     bytes: Vec<u8>,
 }
@@ -59,7 +59,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 /// Gives bytes to the importer of a format and to whichever takes them; panics where an invariant of what comes out is broken.
-fn check(format: &Format, bytes: &[u8]) {
-    invariants::check_text(format, &Text::decode(bytes));
+fn check(format: &LogFormat, bytes: &[u8]) {
+    invariants::check_text(format, &LogText::decode(bytes));
     invariants::check_any(bytes);
 }

@@ -3,7 +3,7 @@
 
 use super::variants::{coloured, utf16, with_commas};
 use super::{Example, check, corpus};
-use cardscope_import::readers::{Format, Text, formats};
+use cardscope_import::readers::{LogFormat, LogText, formats};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::test_runner::RngSeed;
@@ -84,7 +84,7 @@ impl Accident {
             }
             Accident::Swapped(one, other) => lines.swap(one.index(count), other.index(count)),
             Accident::Foreign(at, file, line) => {
-                foreign = Text::decode(&CORPUS[file.index(CORPUS.len())].bytes).body().to_owned();
+                foreign = LogText::decode(&CORPUS[file.index(CORPUS.len())].bytes).body().to_owned();
                 let theirs: Vec<&str> = foreign.lines().collect();
                 lines.insert(at.index(count), theirs[line.index(theirs.len())]);
             }
@@ -101,7 +101,7 @@ fn turned(text: &str, at: Index, bit: u8) -> String {
         let at = at.index(bytes.len());
         bytes[at] ^= 1 << bit;
     }
-    Text::decode(&bytes).body().to_owned()
+    LogText::decode(&bytes).body().to_owned()
 }
 
 /// Another number, or none, where one stood.
@@ -123,10 +123,10 @@ fn with_number(text: &str, at: Index, number: &str) -> String {
 }
 
 /// The words of each format's files as they follow each other; letters, digits and signs stand apart.
-static WORDS: LazyLock<Vec<(&Format, Vec<String>)>> = LazyLock::new(|| {
-    let words_of = |format: &'static Format| {
+static WORDS: LazyLock<Vec<(&LogFormat, Vec<String>)>> = LazyLock::new(|| {
+    let words_of = |format: &'static LogFormat| {
         let files = CORPUS.iter().filter(|example| example.format.name == format.name);
-        (format, files.flat_map(|example| words(Text::decode(&example.bytes).body())).collect())
+        (format, files.flat_map(|example| words(LogText::decode(&example.bytes).body())).collect())
     };
     formats().iter().map(words_of).collect()
 });
@@ -164,7 +164,7 @@ proptest! {
         encoding in 0..8u8,
     ) {
         let example = &CORPUS[file.index(CORPUS.len())];
-        let text = Text::decode(&example.bytes).body().to_owned();
+        let text = LogText::decode(&example.bytes).body().to_owned();
         let text = accidents.iter().fold(text, |text, accident| accident.happen(&text));
         let mut bytes = match encoding {
             0 => utf16(&text, true),

@@ -1,9 +1,9 @@
 //! What is read from the files as they are, whole and cut.
 
 use super::{Example, check, corpus, fuzz, names};
-use cardscope_import::readers::{ImportError, Text, formats, invariants, read};
-use cardscope_model::log::Log;
-use cardscope_model::run::Figure;
+use cardscope_import::readers::{ImportError, LogText, formats, invariants, read};
+use cardscope_model::log::CardLog;
+use cardscope_model::run::TestFigure;
 use std::time::Duration;
 
 /// Bytes of a long log.
@@ -49,7 +49,7 @@ fn a_format_has_a_whole_file_and_names_tell_what_is_in_them() {
 #[test]
 fn every_importer_bears_every_file() {
     for example in corpus() {
-        let text = Text::decode(&example.bytes);
+        let text = LogText::decode(&example.bytes);
         formats().iter().for_each(|format| invariants::check_text(format, &text));
         invariants::check_any(&example.bytes);
     }
@@ -77,7 +77,7 @@ fn a_file_may_end_anywhere() {
 
 /// Bytes that the tool moved by its speed and by its IOPS, and how far they may lie apart: both are rounded, and the
 /// last I/O may be a part of one.
-fn moved(format: &str, figure: &Figure) -> Option<(f64, f64, f64)> {
+fn moved(format: &str, figure: &TestFigure) -> Option<(f64, f64, f64)> {
     let block = figure.test.block as f64;
     let by_iops = figure.iops? * block;
     // cdm_fio.sh cuts its speed to whole MiB/s.
@@ -110,9 +110,13 @@ fn worked() -> Duration {
     Duration::try_from(time).expect("a time since the thread began")
 }
 
-fn in_time(what: &str, bytes: &[u8], read: impl FnOnce(&Text) -> Result<Vec<Log>, ImportError>) -> Vec<Log> {
+fn in_time(
+    what: &str,
+    bytes: &[u8],
+    read: impl FnOnce(&LogText) -> Result<Vec<CardLog>, ImportError>,
+) -> Vec<CardLog> {
     let start = worked();
-    let logs = read(&Text::decode(bytes)).unwrap_or_default();
+    let logs = read(&LogText::decode(bytes)).unwrap_or_default();
     let taken = worked() - start;
     assert!(taken < LONG_ENOUGH, "{what}: {taken:?} for {} bytes", bytes.len());
     logs

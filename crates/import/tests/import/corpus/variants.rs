@@ -1,9 +1,9 @@
 //! The same log in another encoding, with other line ends, colours or decimals is the same log.
 
 use super::{Example, corpus};
-use cardscope_import::readers::{Text, read};
-use cardscope_model::log::Log;
-use cardscope_model::run::Figure;
+use cardscope_import::readers::{LogText, read};
+use cardscope_model::log::CardLog;
+use cardscope_model::run::TestFigure;
 
 /// Formats whose numbers never have decimal commas, and why.
 const WITHOUT_COMMAS: [(&str, &str); 9] = [
@@ -22,12 +22,12 @@ const WITHOUT_COMMAS: [(&str, &str); 9] = [
 fn clean() -> Vec<(Example, String)> {
     let whole = corpus().into_iter().filter(|example| !example.is_damaged());
     whole
-        .map(|example| (Text::decode(&example.bytes).body().to_owned(), example))
+        .map(|example| (LogText::decode(&example.bytes).body().to_owned(), example))
         .map(|(t, e)| (e, t))
         .collect()
 }
 
-fn logs(bytes: &[u8], example: &Example) -> Vec<Log> {
+fn logs(bytes: &[u8], example: &Example) -> Vec<CardLog> {
     read(bytes).unwrap_or_else(|error| panic!("{}: {error}", example.place()))
 }
 
@@ -96,7 +96,7 @@ fn colours_of_a_terminal_change_nothing() {
 }
 
 /// The figures alone: of what stands beside them a version may have had a point.
-fn figures(logs: &[Log]) -> Vec<&Figure> {
+fn figures(logs: &[CardLog]) -> Vec<&TestFigure> {
     logs.iter().flat_map(|log| &log.runs).flat_map(|run| &run.results).collect()
 }
 

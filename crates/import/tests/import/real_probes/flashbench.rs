@@ -1,7 +1,7 @@
 //! The index's table of flashbench files, row by row: counts of rows, and its spot checks.
 
 use super::{data, figures, log, printed};
-use cardscope_model::log::Log;
+use cardscope_model::log::CardLog;
 
 /// A row of the index's table of flashbench files.
 struct Indexed<'a> {
@@ -30,7 +30,7 @@ fn indexed(index: &str) -> Vec<Indexed<'_>> {
 }
 
 /// Rows of a table under `other.flashbench`.
-fn rows(log: &Log, table: &str) -> usize {
+fn rows(log: &CardLog, table: &str) -> usize {
     let tables = log.other.get("flashbench").and_then(|tables| tables.get(table));
     tables.and_then(|rows| rows.as_array()).map_or(0, Vec::len)
 }
@@ -72,7 +72,7 @@ fn all_tables_of_flashbench_are_found_as_the_index_counts_them() {
 }
 
 /// Looks up one spot check of the index.
-fn holds(check: &str, log: &Log, file: &str) {
+fn holds(check: &str, log: &CardLog, file: &str) {
     let words: Vec<&str> = check.split_whitespace().collect();
     let number = |text: &str| -> f64 {
         text.trim_end_matches(|c: char| !c.is_ascii_digit()).parse().expect("a check names a number")

@@ -4,8 +4,8 @@
 
 use crate::data::data;
 use cardscope_import::readers::read;
-use cardscope_model::log::Log;
-use cardscope_model::run::Figure;
+use cardscope_model::log::CardLog;
+use cardscope_model::run::TestFigure;
 use std::path::Path;
 
 mod capacity;
@@ -14,13 +14,13 @@ mod identities;
 mod speeds;
 
 /// The logs of a file, and the format that read it.
-fn logs(folder: &Path, file: &str) -> Vec<Log> {
+fn logs(folder: &Path, file: &str) -> Vec<CardLog> {
     let bytes = std::fs::read(folder.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
     read(&bytes).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
 /// The only log of a file.
-fn log(folder: &Path, file: &str) -> Log {
+fn log(folder: &Path, file: &str) -> CardLog {
     let mut logs = logs(folder, file);
     assert_eq!(logs.len(), 1, "{file}");
     logs.remove(0)
@@ -35,12 +35,12 @@ fn files(folder: &Path) -> Vec<String> {
     names
 }
 
-fn figures(log: &Log) -> impl Iterator<Item = &Figure> {
+fn figures(log: &CardLog) -> impl Iterator<Item = &TestFigure> {
     log.runs.iter().flat_map(|run| &run.results)
 }
 
 /// The printed figure of a test, and of a step where it is given, in the first run that has it.
-fn printed(log: &Log, test: &str, step: Option<&str>) -> f64 {
+fn printed(log: &CardLog, test: &str, step: Option<&str>) -> f64 {
     let found =
         figures(log).find(|f| f.name().to_string() == test && (step.is_none() || f.step.as_deref() == step));
     found.unwrap_or_else(|| panic!("no {test} {step:?} in a log of {}", log.format)).printed().value

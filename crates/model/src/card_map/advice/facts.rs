@@ -1,6 +1,6 @@
 //! What advice rests on beside the measurements, and how commands are written.
 
-use crate::card_map::{Command, Tried};
+use crate::card_map::{AdviceCommand, TriedState};
 use crate::present_layout::PresentLayout;
 use crate::shell::quoted;
 use crate::units::KIB;
@@ -21,7 +21,7 @@ pub enum TargetKind {
 
 /// What is known beside the measurements.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Facts {
+pub struct AdviceFacts {
     /// The target as it was named.
     pub target: String,
     /// Bytes that it announces.
@@ -35,19 +35,19 @@ pub struct Facts {
     /// What stands on it.
     pub layout: Option<PresentLayout>,
     /// What was tried.
-    pub tried: Vec<Tried>,
+    pub tried: Vec<TriedState>,
 }
 
 /// ext4 counts stride and stripe width in blocks of 4 KiB.
 pub(super) const EXT4_BLOCK: u64 = 4 * KIB;
 
-pub(super) fn command(what: &str, command: String) -> Command {
-    Command { what: what.to_owned(), command }
+pub(super) fn command(what: &str, command: String) -> AdviceCommand {
+    AdviceCommand { what: what.to_owned(), command }
 }
 
 /// The name of the first partition of a disk, as the kernel makes it: a `p` between where the disk's name ends in a
 /// digit. As a shell takes it.
-pub(super) fn first_partition(facts: &Facts) -> String {
+pub(super) fn first_partition(facts: &AdviceFacts) -> String {
     let target = &facts.target;
     quoted(&match (facts.target_kind, target.ends_with(|c: char| c.is_ascii_digit())) {
         (TargetKind::Partition, _) => target.clone(),

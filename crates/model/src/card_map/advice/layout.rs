@@ -1,9 +1,9 @@
 //! Where a partition should start, and what each mkfs should be told of the card.
 
-use super::facts::{EXT4_BLOCK, Facts, TargetKind, command, first_partition};
+use super::facts::{AdviceFacts, EXT4_BLOCK, TargetKind, command, first_partition};
 use super::speed::{smallest_reaching, write_curve};
-use crate::card_map::property::{Property, Status};
-use crate::card_map::{Advice, Measured};
+use crate::card_map::property::{Property, PropertyStatus};
+use crate::card_map::{MapAdvice, MeasuredMap};
 use crate::shell::quoted;
 use crate::units::{BinarySize, KIB, MIB};
 
@@ -30,7 +30,7 @@ const SMALL_CARD: u64 = 32 << 30;
 /// MBR counts sectors of 512 bytes in 32 bits.
 const MOST_MBR: u64 = 1 << 41;
 
-pub(super) fn advise(measured: &Measured, facts: &Facts, advice: &mut Advice) {
+pub(super) fn advise(measured: &MeasuredMap, facts: &AdviceFacts, advice: &mut MapAdvice) {
     let unit = measured.erase_block_bytes.value.filter(|unit| *unit > 0);
     match unit {
         Some(unit) => from_unit(unit, measured, facts, advice),
@@ -43,7 +43,7 @@ pub(super) fn advise(measured: &Measured, facts: &Facts, advice: &mut Advice) {
     exfat(unit, measured, facts, advice);
 }
 
-fn from_unit(unit: u64, measured: &Measured, facts: &Facts, advice: &mut Advice) {
+fn from_unit(unit: u64, measured: &MeasuredMap, facts: &AdviceFacts, advice: &mut MapAdvice) {
     let (sure, block) = (measured.erase_block_bytes.confidence * 100.0, BinarySize(unit));
     if facts.target_kind == TargetKind::Partition {
         advice.words.push(format!(
@@ -76,17 +76,19 @@ fn from_unit(unit: u64, measured: &Measured, facts: &Facts, advice: &mut Advice)
     ));
 }
 
-fn partition_command(start: u64, facts: &Facts) -> String {
+fn partition_command(start: u64, facts: &AdviceFacts) -> String {
     let (label, kind) = if facts.bytes > MOST_MBR { ("gpt", "linux") } else { ("dos", "83") };
     let start = start / KIB;
     format!("printf 'label: {label}\\nstart={start}KiB, type={kind}\\n' | sfdisk {}", quoted(&facts.target))
 }
 
 /// What to do where the erase block is not known, and why that is safe.
-fn safe_default(unit: &Property<u64>, facts: &Facts, advice: &mut Advice) {
+fn safe_default(unit: &Property<u64>, facts: &AdviceFacts, advice: &mut MapAdvice) {
     let why = match (unit.status, &unit.reason, unit.bound) {
-        (Status::None, ..) => "reads and writes show no erase block on this card".to_owned(),
-        (Status::AtLeast, _, Some(bound)) => format!("the erase block is at least {}", BinarySize(bound)),
+        (PropertyStatus::None, ..) => "reads and writes show no erase block on this card".to_owned(),
+        (PropertyStatus::AtLeast, _, Some(bound)) => {
+            format!("the erase block is at least {}", BinarySize(bound))
+        }
         (_, Some(reason), _) => format!("the erase block was not measured ({reason})"),
         _ => "the erase block was not measured".to_owned(),
     };
@@ -107,7 +109,7 @@ fn safe_default(unit: &Property<u64>, facts: &Facts, advice: &mut Advice) {
     ));
 }
 
-fn ext4(unit: Option<u64>, measured: &Measured, facts: &Facts, advice: &mut Advice) {
+fn ext4(unit: Option<u64>, measured: &MeasuredMap, facts: &AdviceFacts, advice: &mut MapAdvice) {
     let page = measured.page_bytes.value.filter(|page| *page > 0);
     advice.ext4_stride = page.map(|page| page.div_ceil(EXT4_BLOCK)).filter(|stride| *stride <= MOST_STRIDE);
     advice.ext4_stripe_width = unit.map(|unit| unit / EXT4_BLOCK).filter(|width| *width > 0);
@@ -129,7 +131,7 @@ fn ext4(unit: Option<u64>, measured: &Measured, facts: &Facts, advice: &mut Advi
     ));
 }
 
-fn f2fs(unit: u64, measured: &Measured, facts: &Facts, advice: &mut Advice) {
+fn f2fs(unit: u64, measured: &MeasuredMap, facts: &AdviceFacts, advice: &mut MapAdvice) {
     let Some(segments) = sections(unit) else { return };
     advice.f2fs_segments_per_section = Some(segments);
     let (section, block) = (BinarySize(segments * F2FS_SEGMENT), BinarySize(unit));
@@ -160,13 +162,13 @@ fn sections(unit: u64) -> Option<u64> {
 
 /// How many logs F2FS should keep (it takes 2, 4 or 6), where the card keeps too few blocks open for six and the
 /// checkpoints beside them.
-fn active_logs(measured: &Measured) -> Option<(u32, u32)> {
+fn active_logs(measured: &MeasuredMap) -> Option<(u32, u32)> {
     let open = measured.open_blocks.linear.value?;
     let logs = [4, 2].into_iter().find(|logs| logs < &open).unwrap_or(2);
     (open < 7).then_some((logs, open))
 }
 
-fn exfat(unit: Option<u64>, measured: &Measured, facts: &Facts, advice: &mut Advice) {
+fn exfat(unit: Option<u64>, measured: &MeasuredMap, facts: &AdviceFacts, advice: &mut MapAdvice) {
     let curve = write_curve(measured);
     let fast = smallest_reaching(curve.points, 0.8);
     let page = measured.page_bytes.value.unwrap_or(EXT4_BLOCK);

@@ -12,15 +12,15 @@ mod speed;
 mod tests;
 mod tried;
 
-use super::{Advice, Measured};
+use super::{MapAdvice, MeasuredMap};
 
-pub use facts::{Facts, TargetKind};
+pub use facts::{AdviceFacts, TargetKind};
 pub use speed::{smallest_reaching, write_curve};
 pub use tried::{AFTER_DISCARD, AS_IT_WAS, apart};
 
 /// Advice from what was measured.
-pub fn advise(measured: &Measured, facts: &Facts) -> Advice {
-    let mut advice = Advice { tried: facts.tried.clone(), ..Advice::default() };
+pub fn advise(measured: &MeasuredMap, facts: &AdviceFacts) -> MapAdvice {
+    let mut advice = MapAdvice { tried: facts.tried.clone(), ..MapAdvice::default() };
     if facts.target_kind == TargetKind::Directory {
         advice.words.push(
             "Map the card's device for advice on partitions and file systems; in a directory they cannot \

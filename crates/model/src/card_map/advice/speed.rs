@@ -1,9 +1,9 @@
 //! What the cost of small and large I/Os, and the number of open blocks, mean for use.
 
-use super::facts::{EXT4_BLOCK, Facts, command, first_partition};
-use crate::card_map::property::Status;
-use crate::card_map::{Advice, Measured, SizePoint};
-use crate::units::{BinarySize, KIB, Speed};
+use super::facts::{AdviceFacts, EXT4_BLOCK, command, first_partition};
+use crate::card_map::property::PropertyStatus;
+use crate::card_map::{MapAdvice, MeasuredMap, SizePoint};
+use crate::units::{BinarySize, KIB, SpeedMbS};
 
 /// From here up a 4 KiB write costs so much that fewer of them are worth losing some seconds in a power cut for:
 /// ext4 writes its journal every 5 s (ext4(5), `commit`), a handful of them each time.
@@ -14,7 +14,7 @@ const SLOW_SHARE: f64 = 0.5;
 
 /// A write curve, and what it is of.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Curve<'a> {
+pub struct WriteCurve<'a> {
     /// Its points.
     pub points: &'a [SizePoint],
     /// `writes in order`, `writes at random`.
@@ -22,12 +22,12 @@ pub struct Curve<'a> {
 }
 
 /// The curve of writes in order, or at random where that one is missing.
-pub fn write_curve(measured: &Measured) -> Curve<'_> {
+pub fn write_curve(measured: &MeasuredMap) -> WriteCurve<'_> {
     let curves = &measured.curves;
     if curves.sequential_write.len() > 1 {
-        Curve { points: &curves.sequential_write, what: "sequential writes" }
+        WriteCurve { points: &curves.sequential_write, what: "sequential writes" }
     } else {
-        Curve { points: &curves.random_write, what: "random writes" }
+        WriteCurve { points: &curves.random_write, what: "random writes" }
     }
 }
 
@@ -44,13 +44,13 @@ pub fn smallest_reaching(points: &[SizePoint], share: f64) -> Option<u64> {
     if points.len() < 2 { None } else { first.map(|p| p.bytes) }
 }
 
-pub(super) fn advise(measured: &Measured, facts: &Facts, advice: &mut Advice) {
+pub(super) fn advise(measured: &MeasuredMap, facts: &AdviceFacts, advice: &mut MapAdvice) {
     sizes(measured, advice);
     files_at_once(measured, advice);
     mounting(measured, facts, advice);
 }
 
-fn sizes(measured: &Measured, advice: &mut Advice) {
+fn sizes(measured: &MeasuredMap, advice: &mut MapAdvice) {
     let curve = write_curve(measured);
     let Some(half) = smallest_reaching(curve.points, 0.5) else { return };
     advice.slow_below_bytes = Some(half);
@@ -59,11 +59,11 @@ fn sizes(measured: &Measured, advice: &mut Advice) {
     let most = smallest_reaching(curve.points, 0.8).unwrap_or(half);
     let smallest = curve.points.iter().min_by_key(|p| p.bytes);
     let below = match smallest {
-        Some(p) if p.bytes < half => format!(" of {} {},", BinarySize(p.bytes), Speed(p.mb_s)),
+        Some(p) if p.bytes < half => format!(" of {} {},", BinarySize(p.bytes), SpeedMbS(p.mb_s)),
         _ => String::new(),
     };
     let (size, enough, writes) = (BinarySize(half), BinarySize(most), curve.what);
-    let (at_size, at_best) = (Speed(at(half)), Speed(best));
+    let (at_size, at_best) = (SpeedMbS(at(half)), SpeedMbS(best));
     advice.words.push(format!(
         "Let programs write {enough} at once: {writes}{below} of {size} {at_size}, at best {at_best}, and \
          80 % of that takes {enough}."
@@ -77,7 +77,7 @@ const STRIPE_SHARE: f64 = 0.9;
 
 /// ext4's stripe at mount time, as docs/reference/reports.md#lexar-review derives it from the same curve. It replaces
 /// the stripe width of mkfs, which is whole erase blocks, so of a card whose erase block is known it is only named.
-fn stripe(curve: Curve<'_>, advice: &mut Advice) {
+fn stripe(curve: WriteCurve<'_>, advice: &mut MapAdvice) {
     let enough = smallest_reaching(curve.points, STRIPE_SHARE);
     let Some(bytes) = enough.filter(|bytes| *bytes > EXT4_BLOCK && bytes.is_multiple_of(EXT4_BLOCK)) else {
         return;
@@ -98,19 +98,21 @@ fn stripe(curve: Curve<'_>, advice: &mut Advice) {
     }
 }
 
-fn files_at_once(measured: &Measured, advice: &mut Advice) {
+fn files_at_once(measured: &MeasuredMap, advice: &mut MapAdvice) {
     let (linear, random) = (&measured.open_blocks.linear, &measured.open_blocks.random);
     let sure = linear.confidence * 100.0;
     let text = match (linear.status, linear.value, linear.bound) {
-        (Status::Measured, Some(open), _) => format!(
+        (PropertyStatus::Measured, Some(open), _) => format!(
             "Write to at most {} at once: the card keeps {open} erase blocks open ({sure:.1} % sure), and \
              the file system needs one.",
             files(open.saturating_sub(1).max(1))
         ),
-        (Status::AtLeast, _, Some(bound)) => {
+        (PropertyStatus::AtLeast, _, Some(bound)) => {
             format!("Write up to {} at once without a measurable slowdown.", files(bound))
         }
-        (Status::None, ..) => "Write any number of files at once: no slowdown was measured.".to_owned(),
+        (PropertyStatus::None, ..) => {
+            "Write any number of files at once: no slowdown was measured.".to_owned()
+        }
         _ => return,
     };
     advice.words.push(text);
@@ -127,7 +129,7 @@ fn files(n: u32) -> String {
     if n == 1 { "1 file".to_owned() } else { format!("{n} files") }
 }
 
-fn mounting(measured: &Measured, facts: &Facts, advice: &mut Advice) {
+fn mounting(measured: &MeasuredMap, facts: &AdviceFacts, advice: &mut MapAdvice) {
     let curves = &measured.curves;
     let small = curves.random_write.iter().find(|p| p.bytes == 4 * KIB);
     let all = curves.sequential_write.iter().chain(&curves.random_write);
@@ -135,7 +137,7 @@ fn mounting(measured: &Measured, facts: &Facts, advice: &mut Advice) {
     let Some(small) = small.filter(|small| small.mb_s < best * SLOW_SHARE) else { return };
     let cost = small.p50_us / 1000.0;
     advice.mount_options.insert(0, "noatime".to_owned());
-    let (slow, fast) = (Speed(small.mb_s), Speed(best));
+    let (slow, fast) = (SpeedMbS(small.mb_s), SpeedMbS(best));
     advice.words.push(format!(
         "Mount with noatime: otherwise each file read causes a small write, which takes {cost:.2} ms here \
          ({slow} against {fast} at best)."
@@ -151,7 +153,7 @@ fn mounting(measured: &Measured, facts: &Facts, advice: &mut Advice) {
     mount(facts, advice);
 }
 
-fn mount(facts: &Facts, advice: &mut Advice) {
+fn mount(facts: &AdviceFacts, advice: &mut MapAdvice) {
     let options = advice.mount_options.join(",");
     let mount = format!("mount -o {options} {} /mnt", first_partition(facts));
     advice.commands.push(command("mount ext4 with these options:", mount));

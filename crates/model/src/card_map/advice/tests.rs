@@ -1,15 +1,15 @@
 use super::*;
-use crate::card_map::Tried;
-use crate::card_map::property::{Evidence, Property};
+use crate::card_map::TriedState;
+use crate::card_map::property::{Property, PropertyEvidence};
 use crate::card_map::seed_004::{point, seed_004, with_units};
 use crate::units::{KIB, MIB};
 use proptest::prelude::*;
 
-fn card(bytes: u64) -> Facts {
-    Facts { target: "/dev/mmcblk0".into(), bytes, block_device: true, ..Facts::default() }
+fn card(bytes: u64) -> AdviceFacts {
+    AdviceFacts { target: "/dev/mmcblk0".into(), bytes, block_device: true, ..AdviceFacts::default() }
 }
 
-fn has(advice: &Advice, wanted: &str) -> bool {
+fn has(advice: &MapAdvice, wanted: &str) -> bool {
     advice.commands.iter().any(|c| c.command == wanted)
 }
 
@@ -45,12 +45,12 @@ fn a_tlc_card_of_24_mib_blocks_is_not_given_a_power_of_two() {
 #[test]
 fn where_no_erase_block_shows_nothing_is_advised_on_it_but_a_safe_start_and_why() {
     let unknown = [
-        (Property::none(0.97, Evidence::default()), "show no erase block"),
+        (Property::none(0.97, PropertyEvidence::default()), "show no erase block"),
         (Property::not_tested("there was no time for it"), "there was no time for it"),
-        (Property::at_least(32 * MIB, 0.9, Evidence::default()), "at least 32 MiB"),
+        (Property::at_least(32 * MIB, 0.9, PropertyEvidence::default()), "at least 32 MiB"),
     ];
     for (erase_block_bytes, why) in unknown {
-        let measured = Measured { erase_block_bytes, ..Measured::default() };
+        let measured = MeasuredMap { erase_block_bytes, ..MeasuredMap::default() };
         let advice = advise(&measured, &card(128 << 30));
         let settings = (
             advice.partition_start_bytes,
@@ -63,32 +63,32 @@ fn where_no_erase_block_shows_nothing_is_advised_on_it_but_a_safe_start_and_why(
         let words = advice.words.join("\n");
         assert!(words.contains(why) && words.contains("Start partitions at 64 MiB"), "{words}");
     }
-    let small = advise(&Measured::default(), &card(8 << 30)).words.join("\n");
+    let small = advise(&MeasuredMap::default(), &card(8 << 30)).words.join("\n");
     assert!(small.contains("Start partitions at 4 MiB"), "{small}");
 }
 
 #[test]
 fn a_larger_unit_that_the_card_claims_costs_nothing_and_is_kept_to() {
-    let claims = |unit| Facts { claimed_unit: Some(unit), ..card(64 << 30) };
+    let claims = |unit| AdviceFacts { claimed_unit: Some(unit), ..card(64 << 30) };
     let start = |unit| advise(&with_units(16 * KIB, 4 * MIB), &claims(unit)).partition_start_bytes;
     assert_eq!((start(16 * MIB), start(6 * MIB), start(MIB)), (Some(16 * MIB), Some(4 * MIB), Some(4 * MIB)));
 }
 
 #[test]
 fn the_stripe_of_the_review_is_advised_where_mkfs_set_none() {
-    let said = |measured: &Measured| advise(measured, &card(16 << 30));
+    let said = |measured: &MeasuredMap| advise(measured, &card(16 << 30));
     let whole = said(&seed_004());
     let words = whole.words.join("\n");
     assert!(words.contains("mount with stripe=64 blocks of 4 KiB (256 KiB)"), "{words}");
     assert!(words.contains("stripe width of 1024 blocks (4 MiB)"), "{words}");
     assert!(!whole.mount_options.iter().any(|option| option.starts_with("stripe")), "{whole:#?}");
-    let without_unit = Measured { erase_block_bytes: Property::default(), ..seed_004() };
+    let without_unit = MeasuredMap { erase_block_bytes: Property::default(), ..seed_004() };
     assert!(said(&without_unit).mount_options.contains(&"stripe=64".to_owned()));
 }
 
 #[test]
 fn a_directory_gets_no_advice_on_partitions_and_a_partition_none_on_its_start() {
-    let directory = Facts {
+    let directory = AdviceFacts {
         target: "/mnt/card".into(),
         target_kind: TargetKind::Directory,
         block_device: false,
@@ -97,21 +97,22 @@ fn a_directory_gets_no_advice_on_partitions_and_a_partition_none_on_its_start() 
     let advice = advise(&seed_004(), &directory);
     assert_eq!((advice.partition_start_bytes, advice.ext4_stride), (None, None));
     assert!(advice.commands.is_empty(), "{advice:#?}");
-    let simulated = Facts { target: "sim:x".into(), block_device: false, ..card(8 << 30) };
+    let simulated = AdviceFacts { target: "sim:x".into(), block_device: false, ..card(8 << 30) };
     let advice = advise(&seed_004(), &simulated);
     assert!(advice.commands.is_empty() && advice.ext4_stride.is_some(), "{advice:#?}");
-    let partition = Facts { target: "/dev/sda1".into(), target_kind: TargetKind::Partition, ..card(8 << 30) };
+    let partition =
+        AdviceFacts { target: "/dev/sda1".into(), target_kind: TargetKind::Partition, ..card(8 << 30) };
     let advice = advise(&seed_004(), &partition);
     assert_eq!(advice.partition_start_bytes, None);
     assert!(has(&advice, "mkfs.f2fs -s 2 -z 1 /dev/sda1"), "{advice:#?}");
 }
 
-fn tried(what: &str, iops: f64, ci95: (f64, f64)) -> Tried {
-    Tried { what: what.into(), iops: Some(iops), ci95: Some(ci95), longest_s: Some(0.9), reason: None }
+fn tried(what: &str, iops: f64, ci95: (f64, f64)) -> TriedState {
+    TriedState { what: what.into(), iops: Some(iops), ci95: Some(ci95), longest_s: Some(0.9), reason: None }
 }
 
-fn words_of(tried: Vec<Tried>) -> String {
-    advise(&Measured::default(), &Facts { tried, ..card(8 << 30) }).words.join("\n")
+fn words_of(tried: Vec<TriedState>) -> String {
+    advise(&MeasuredMap::default(), &AdviceFacts { tried, ..card(8 << 30) }).words.join("\n")
 }
 
 #[test]
@@ -121,7 +122,11 @@ fn what_made_no_difference_is_not_advised() {
         tried(AFTER_DISCARD, 300.0, (280.0, 320.0)),
         tried("ext4", 100.0, (90.0, 110.0)),
         tried("f2fs", 108.0, (95.0, 121.0)),
-        Tried { what: "exfat".into(), reason: Some("mkfs.exfat is not there".into()), ..Tried::default() },
+        TriedState {
+            what: "exfat".into(),
+            reason: Some("mkfs.exfat is not there".into()),
+            ..TriedState::default()
+        },
     ]);
     assert!(nothing.contains("Discard does not change the speed"), "{nothing}");
     assert!(nothing.contains("All file systems are equally fast for small writes"), "{nothing}");
@@ -141,7 +146,7 @@ fn what_made_no_difference_is_not_advised() {
 
 #[test]
 fn names_that_a_shell_would_take_apart_are_quoted() {
-    let image = Facts { target: "my card?.img".into(), ..card(8 << 30) };
+    let image = AdviceFacts { target: "my card?.img".into(), ..card(8 << 30) };
     let advice = advise(&seed_004(), &image);
     assert!(has(&advice, "mkfs.f2fs -s 2 -z 1 'my card?.img1'"), "{advice:#?}");
 }
@@ -165,8 +170,8 @@ proptest! {
     #[test]
     fn every_boundary_that_is_advised_is_one_of_the_card((page, unit) in units(), gib in 1u64..2048) {
         let mut measured = seed_004();
-        measured.page_bytes = Property::measured(page, 0.9, Evidence::default());
-        measured.erase_block_bytes = Property::measured(unit, 0.9, Evidence::default());
+        measured.page_bytes = Property::measured(page, 0.9, PropertyEvidence::default());
+        measured.erase_block_bytes = Property::measured(unit, 0.9, PropertyEvidence::default());
         let advice = advise(&measured, &card(gib << 30));
         let start = advice.partition_start_bytes.unwrap();
         prop_assert!(start.is_multiple_of(unit) && start >= MIB);

@@ -1,8 +1,8 @@
 //! What trying discard and other file systems showed, in words: an effect is one only where the 95 % intervals do not
 //! overlap.
 
-use super::facts::{Facts, command};
-use crate::card_map::{Advice, Tried};
+use super::facts::{AdviceFacts, command};
+use crate::card_map::{MapAdvice, TriedState};
 
 /// Names of the two states of the bare card.
 pub const AS_IT_WAS: &str = "as it was";
@@ -11,7 +11,7 @@ pub const AFTER_DISCARD: &str = "after discard";
 
 /// Whether the second is faster (`Some(true)`), slower (`Some(false)`), or neither: the intervals overlap or one is
 /// missing.
-pub fn apart(first: &Tried, second: &Tried) -> Option<bool> {
+pub fn apart(first: &TriedState, second: &TriedState) -> Option<bool> {
     let ((low, high), (other_low, other_high)) = (first.ci95?, second.ci95?);
     match () {
         () if other_low > high => Some(true),
@@ -20,20 +20,20 @@ pub fn apart(first: &Tried, second: &Tried) -> Option<bool> {
     }
 }
 
-pub(super) fn advise(facts: &Facts, advice: &mut Advice) {
+pub(super) fn advise(facts: &AdviceFacts, advice: &mut MapAdvice) {
     let tried = &facts.tried;
     let named = |what: &str| tried.iter().find(|t| t.what == what);
     if let Some(after) = named(AFTER_DISCARD) {
         discard(named(AS_IT_WAS), after, advice);
     }
-    let others: Vec<&Tried> =
+    let others: Vec<&TriedState> =
         tried.iter().filter(|t| ![AS_IT_WAS, AFTER_DISCARD].contains(&t.what.as_str())).collect();
     if !others.is_empty() {
         file_systems(&others, advice);
     }
 }
 
-fn discard(before: Option<&Tried>, after: &Tried, advice: &mut Advice) {
+fn discard(before: Option<&TriedState>, after: &TriedState, advice: &mut MapAdvice) {
     if let Some(reason) = &after.reason {
         advice.words.push(format!("Discard was not tested: {reason}."));
         return;
@@ -60,14 +60,14 @@ fn discard(before: Option<&Tried>, after: &Tried, advice: &mut Advice) {
     }
 }
 
-fn figures(tried: &Tried) -> Option<String> {
+fn figures(tried: &TriedState) -> Option<String> {
     let iops = tried.iops?;
     let interval = tried.ci95.map_or_else(String::new, |(low, high)| format!(" ({low:.1} to {high:.1})"));
     let longest = tried.longest_s.map_or_else(String::new, |s| format!(", the longest {s:.2} s"));
     Some(format!("{iops:.1} per second{interval}{longest}"))
 }
 
-fn file_systems(others: &[&Tried], advice: &mut Advice) {
+fn file_systems(others: &[&TriedState], advice: &mut MapAdvice) {
     let rows: Vec<String> =
         others.iter().filter_map(|t| Some(format!("{} {}", t.what, figures(t)?))).collect();
     for left_out in others {
@@ -75,7 +75,7 @@ fn file_systems(others: &[&Tried], advice: &mut Advice) {
             advice.words.push(format!("{} was not tested: {reason}.", left_out.what));
         }
     }
-    let mut measured: Vec<&&Tried> = others.iter().filter(|t| t.iops.is_some()).collect();
+    let mut measured: Vec<&&TriedState> = others.iter().filter(|t| t.iops.is_some()).collect();
     measured.sort_by(|a, b| b.iops.partial_cmp(&a.iops).unwrap_or(std::cmp::Ordering::Equal));
     let [best, rest @ ..] = measured.as_slice() else { return };
     let Some(next) = rest.first() else {

@@ -1,7 +1,7 @@
 //! Bars as rows of HTML: a name, a bar, a figure. They take any width, text stays text, and the script finds all it
 //! needs in their attributes.
 
-use crate::chart::{Bar, Bars, Group, Limit, csv::number};
+use crate::chart::{BarGroup, BarGroups, ChartBar, LimitLine, csv::number};
 use crate::figure::interval;
 use crate::markup::escaped;
 use crate::svg::palette::SERIES;
@@ -16,7 +16,7 @@ const SHORT: usize = 12;
 const LONG: usize = 25;
 
 /// All groups.
-pub(super) fn drawn(bars: &Bars) -> String {
+pub(super) fn drawn(bars: &BarGroups) -> String {
     let groups: String = bars.groups.iter().map(|one| group(one, bars)).collect();
     if groups.is_empty() {
         return groups;
@@ -34,7 +34,7 @@ pub(super) fn drawn(bars: &Bars) -> String {
 }
 
 /// One test with its bars.
-fn group(group: &Group, bars: &Bars) -> String {
+fn group(group: &BarGroup, bars: &BarGroups) -> String {
     let end = bars.scale_end(group);
     let (name, unit) = (escaped(&group.name), escaped(&bars.unit));
     let mut out = format!(
@@ -64,7 +64,7 @@ fn group(group: &Group, bars: &Bars) -> String {
 }
 
 /// What the script needs of a bar: its value or the four that can be chosen, the interval, the runs.
-fn attributes(bar: &Bar) -> String {
+fn attributes(bar: &ChartBar) -> String {
     let all = |values: &[f64]| values.iter().map(|v| number(*v)).collect::<Vec<_>>().join(" ");
     let values = bar.measures.map_or_else(|| number(bar.value), |four| all(&four));
     let ends = bar.interval.map(|ends| format!(" data-ci=\"{}\"", all(&ends))).unwrap_or_default();
@@ -77,7 +77,7 @@ fn along(value: f64, end: f64) -> f64 {
 }
 
 /// The name of what the bars are held against, over its line, on that side where there is more room.
-fn limit_name(limit: &Limit, end: f64) -> String {
+fn limit_name(limit: &LimitLine, end: f64) -> String {
     let at = along(limit.value, end) / LENGTH * 100.0;
     let (class, room) = if at > 50.0 { ("before", 100.0 - at) } else { ("behind", at) };
     format!(
@@ -88,7 +88,7 @@ fn limit_name(limit: &Limit, end: f64) -> String {
 }
 
 /// The bar with its whisker, and below it on its track the ticks of its runs; stretched to whatever width there is.
-fn picture(bar: &Bar, limits: &[Limit], end: f64) -> String {
+fn picture(bar: &ChartBar, limits: &[LimitLine], end: f64) -> String {
     let along = |value: f64| along(value, end);
     let high = if bar.runs.is_empty() { 10 } else { 14 };
     let whisker = bar.interval.map(|ends| {

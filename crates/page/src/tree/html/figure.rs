@@ -1,27 +1,28 @@
 //! What is looked at: charts with their caption and their numbers, and pictures that belong to a card.
 
 use super::bars;
-use crate::chart::{Chart, Kind};
+use crate::chart::{Chart, ChartKind};
 use crate::markup::{escaped, prose};
-use crate::svg::{self, Medium};
+use crate::svg::{self, SvgMedium};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use cardscope_model::publication::Picture;
+use cardscope_model::publication::CardPicture;
 
 pub(super) fn is_of_bars(chart: &Chart) -> bool {
-    matches!(chart.kind, Kind::Bars(_))
+    matches!(chart.kind, ChartKind::Bars(_))
 }
 
 /// The chart in its frame; empty where there is nothing to draw. A picture is drawn twice, for a desktop's window and for a
 /// phone, since letters that shrink with it could not be read; in a detail the small one serves both. A title that is the heading above it is not seen again.
 pub(super) fn chart(chart: &Chart, small: bool, head: &str) -> String {
     let drawn = match &chart.kind {
-        Kind::Bars(bars) => bars::drawn(bars),
-        _ if small => svg::of(chart, Medium::Narrow),
+        ChartKind::Bars(bars) => bars::drawn(bars),
+        _ if small => svg::of(chart, SvgMedium::Narrow),
         _ => {
             let narrow =
-                svg::of(chart, Medium::Narrow).replacen("class=\"chart\"", "class=\"chart narrow\"", 1);
-            svg::of(chart, Medium::Wide).replacen("class=\"chart\"", "class=\"chart wide-one\"", 1) + &narrow
+                svg::of(chart, SvgMedium::Narrow).replacen("class=\"chart\"", "class=\"chart narrow\"", 1);
+            svg::of(chart, SvgMedium::Wide).replacen("class=\"chart\"", "class=\"chart wide-one\"", 1)
+                + &narrow
         }
     };
     if drawn.is_empty() {
@@ -40,7 +41,7 @@ pub(super) fn chart(chart: &Chart, small: bool, head: &str) -> String {
 }
 
 /// A photograph or a screenshot, within the page.
-pub(super) fn photograph(picture: &Picture) -> String {
+pub(super) fn photograph(picture: &CardPicture) -> String {
     let caption = escaped(&picture.caption);
     format!(
         "<figure class=\"photograph\"><img src=\"data:{};base64,{}\" alt=\"{caption}\"><figcaption>{caption}</figcaption></figure>\n",

@@ -8,7 +8,7 @@
 mod bars;
 mod figure;
 
-use super::{Block, Fact, Page, Reason, Section, Tone};
+use super::{AnswerReason, NewsTone, Page, PageBlock, PageFact, PageSection};
 use crate::markup::{HEAD, escaped, facts, folded, grid, list, prose, remarks};
 use crate::svg;
 use cardscope_model::answer::Answer;
@@ -28,7 +28,7 @@ const SHORT: usize = 30;
 
 /// Where a block stands: what its headings and charts are like.
 #[derive(Debug, Clone, Copy)]
-struct Place<'a> {
+struct BlockPlace<'a> {
     /// The heading above it.
     head: &'a str,
     /// Level of the next heading.
@@ -62,8 +62,9 @@ pub fn fragment(page: &Page) -> String {
 
 /// What stands in header, main part and footer.
 fn parts(page: &Page) -> (String, String, String) {
-    let (shut, open): (Vec<&Section>, Vec<&Section>) = page.sections.iter().partition(|part| part.folded);
-    let all = |parts: Vec<&Section>| parts.into_iter().map(|part| section(part, 2)).collect::<String>();
+    let (shut, open): (Vec<&PageSection>, Vec<&PageSection>) =
+        page.sections.iter().partition(|part| part.folded);
+    let all = |parts: Vec<&PageSection>| parts.into_iter().map(|part| section(part, 2)).collect::<String>();
     let details = all(shut);
     let details = match details.is_empty() {
         true => details,
@@ -85,12 +86,12 @@ fn head(title: &str) -> String {
     )
 }
 
-fn class(tone: Tone) -> &'static str {
+fn class(tone: NewsTone) -> &'static str {
     match tone {
-        Tone::Good => "good",
-        Tone::Plain => "plain",
-        Tone::Warning => "open",
-        Tone::Bad => "bad",
+        NewsTone::Good => "good",
+        NewsTone::Plain => "plain",
+        NewsTone::Warning => "open",
+        NewsTone::Bad => "bad",
     }
 }
 
@@ -117,15 +118,16 @@ fn answer(answer: &Answer) -> String {
     }
 }
 
-fn reasons(reasons: &[Reason]) -> String {
-    let line =
-        |reason: &Reason| format!("<li class=\"{}\">{}</li>\n", class(reason.tone), prose(&reason.text));
+fn reasons(reasons: &[AnswerReason]) -> String {
+    let line = |reason: &AnswerReason| {
+        format!("<li class=\"{}\">{}</li>\n", class(reason.tone), prose(&reason.text))
+    };
     let lines: String = reasons.iter().map(line).collect();
     if lines.is_empty() { lines } else { format!("<ul class=\"reasons\">\n{lines}</ul>\n") }
 }
 
-fn figures(figures: &[Fact]) -> String {
-    let tile = |(name, value): &Fact| {
+fn figures(figures: &[PageFact]) -> String {
+    let tile = |(name, value): &PageFact| {
         let long = if value.chars().count() > SHORT { " class=\"long\"" } else { "" };
         format!("<div{long}><dt>{}</dt><dd>{}</dd></div>\n", escaped(name), prose(value))
     };
@@ -162,8 +164,8 @@ fn footer(page: &Page) -> String {
 }
 
 /// A part of the page, with a name by which it is reached.
-fn section(section: &Section, level: u8) -> String {
-    let place = Place { head: &section.head, level: level + 1, folded: section.folded };
+fn section(section: &PageSection, level: u8) -> String {
+    let place = BlockPlace { head: &section.head, level: level + 1, folded: section.folded };
     let body = body(&section.blocks, place);
     let print = if section.printed { " print" } else { "" };
     let id = slug(&section.head);
@@ -185,11 +187,12 @@ fn slug(head: &str) -> String {
 }
 
 /// The blocks; charts of a detail that follow each other stand beside each other.
-fn body(blocks: &[Block], place: Place<'_>) -> String {
-    let small =
-        |block: &Block| place.folded && matches!(block, Block::Chart(chart) if !figure::is_of_bars(chart));
+fn body(blocks: &[PageBlock], place: BlockPlace<'_>) -> String {
+    let small = |block: &PageBlock| {
+        place.folded && matches!(block, PageBlock::Chart(chart) if !figure::is_of_bars(chart))
+    };
     let parts = blocks.chunk_by(|one, other| small(one) && small(other));
-    let part = |part: &[Block]| {
+    let part = |part: &[PageBlock]| {
         let all: String = part.iter().map(|one| block(one, place)).collect();
         match part.first().is_some_and(small) && !all.is_empty() {
             true => format!("<div class=\"pictures\">\n{all}</div>\n"),
@@ -199,18 +202,18 @@ fn body(blocks: &[Block], place: Place<'_>) -> String {
     parts.map(part).collect()
 }
 
-fn block(block: &Block, place: Place<'_>) -> String {
+fn block(block: &PageBlock, place: BlockPlace<'_>) -> String {
     match block {
-        Block::Facts(all) => facts(place.head, all),
-        Block::Table(table) => grid(table),
-        Block::Words(words) => format!("<p>{}</p>\n", prose(words)),
-        Block::Verbatim(text) => format!("<pre tabindex=\"0\">{}</pre>\n", escaped(text)),
-        Block::Lines(lines) => list(lines.iter().map(|line| prose(line))),
-        Block::Commands(lines) => format!("<pre tabindex=\"0\">{}</pre>\n", escaped(&lines.join("\n"))),
-        Block::Remarks(all) => remarks(all),
-        Block::Section(part) => section(part, place.level.min(6)),
-        Block::Picture(picture) => figure::photograph(picture),
-        Block::Chart(chart) => figure::chart(chart, place.folded, place.head),
+        PageBlock::Facts(all) => facts(place.head, all),
+        PageBlock::Table(table) => grid(table),
+        PageBlock::Words(words) => format!("<p>{}</p>\n", prose(words)),
+        PageBlock::Verbatim(text) => format!("<pre tabindex=\"0\">{}</pre>\n", escaped(text)),
+        PageBlock::Lines(lines) => list(lines.iter().map(|line| prose(line))),
+        PageBlock::Commands(lines) => format!("<pre tabindex=\"0\">{}</pre>\n", escaped(&lines.join("\n"))),
+        PageBlock::Remarks(all) => remarks(all),
+        PageBlock::Section(part) => section(part, place.level.min(6)),
+        PageBlock::Picture(picture) => figure::photograph(picture),
+        PageBlock::Chart(chart) => figure::chart(chart, place.folded, place.head),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use base64::Engine;
-use cardscope_model::publication::Picture;
+use cardscope_model::publication::CardPicture;
 use sha2::Digest;
 
 const STRANGE: &str = "</script><img src=x onerror=alert(1)>\"'&\u{1}\u{202e}";
@@ -19,9 +19,9 @@ fn the_policy_lets_our_script_run_and_no_other() {
 
 #[test]
 fn a_photograph_stands_in_the_page_itself() {
-    let mut page = Page::new("a card", Tone::Plain, "One card.");
-    let picture = Picture { caption: STRANGE.into(), media_type: "image/png", bytes: vec![1, 2, 3] };
-    page.add("", [Block::Picture(picture)]);
+    let mut page = Page::new("a card", NewsTone::Plain, "One card.");
+    let picture = CardPicture { caption: STRANGE.into(), media_type: "image/png", bytes: vec![1, 2, 3] };
+    page.add("", [PageBlock::Picture(picture)]);
     let page = document(&page);
     assert!(
         page.contains("<img src=\"data:image/png;base64,AQID\"") && page.contains("img-src data:"),

@@ -5,11 +5,11 @@
 use toml::Value;
 
 /// Says what is wrong with the first thing that is.
-pub(super) type Verdict = Result<(), String>;
+pub(super) type ValueCheck = Result<(), String>;
 
 pub(super) const SECTOR: u64 = 512;
 
-pub(super) fn ensure(fits: bool, wrong: impl FnOnce() -> String) -> Verdict {
+pub(super) fn ensure(fits: bool, wrong: impl FnOnce() -> String) -> ValueCheck {
     if fits { Ok(()) } else { Err(wrong()) }
 }
 
@@ -17,22 +17,22 @@ pub(super) fn ensure(fits: bool, wrong: impl FnOnce() -> String) -> Verdict {
 const LARGEST_CARD: u64 = 128 << 40;
 
 /// The capacity of a card, as it or its reader announces it.
-pub(super) fn capacity(key: &str, value: u64) -> Verdict {
+pub(super) fn capacity(key: &str, value: u64) -> ValueCheck {
     whole_sectors(key, value)?;
     ensure(value <= LARGEST_CARD, || format!("{key} = {value} must be at most {LARGEST_CARD} (128 TiB)"))
 }
 
-pub(super) fn whole_sectors(key: &str, value: u64) -> Verdict {
+pub(super) fn whole_sectors(key: &str, value: u64) -> ValueCheck {
     let whole = value > 0 && value.is_multiple_of(SECTOR);
     ensure(whole, || format!("{key} = {value} must be a multiple of 512 and not 0"))
 }
 
-pub(super) fn some_bytes(key: &str, value: u64) -> Verdict {
+pub(super) fn some_bytes(key: &str, value: u64) -> ValueCheck {
     ensure(value > 0, || format!("{key} must not be 0"))
 }
 
 /// Checks all numbers of a table, and of the tables in it, that are no integers.
-pub(super) fn numbers(path: &str, value: &Value) -> Verdict {
+pub(super) fn numbers(path: &str, value: &Value) -> ValueCheck {
     match value {
         Value::Table(table) => table.iter().try_for_each(|(key, value)| match path {
             "" => numbers(key, value),
@@ -44,7 +44,7 @@ pub(super) fn numbers(path: &str, value: &Value) -> Verdict {
     }
 }
 
-fn number(path: &str, value: f64) -> Verdict {
+fn number(path: &str, value: f64) -> ValueCheck {
     let key = path.rsplit('.').next().unwrap_or(path);
     let ends = |units: &[&str]| units.iter().any(|unit| key.ends_with(unit));
     let (fits, range) = match key {

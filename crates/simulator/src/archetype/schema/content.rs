@@ -3,7 +3,7 @@
 //! go bad, commands that fail, the moment at which the card vanishes. None of it is timing.
 
 use super::ErrorRanges;
-use super::check::{SECTOR, Verdict, ensure, some_bytes, whole_sectors};
+use super::check::{SECTOR, ValueCheck, ensure, some_bytes, whole_sectors};
 use cardscope_model::with_defaults;
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +34,7 @@ pub enum FakeKind {
 /// What a lost block reads as.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Lost {
+pub enum LostRead {
     /// Zeros.
     #[default]
     Zeros,
@@ -83,7 +83,7 @@ with_defaults! {
     /// #176).
     #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
     #[serde(deny_unknown_fields, default)]
-    pub struct Fake {
+    pub struct FakeCapacity {
         /// The kind.
         pub kind: FakeKind = FakeKind::None,
         /// Bytes that really are there; 0 for a card that keeps nothing.
@@ -108,7 +108,7 @@ with_defaults! {
         /// False where it is empty after a reset.
         pub cache_survives: bool = true,
         /// What a lost block reads as.
-        pub lost: Lost = Lost::Zeros,
+        pub lost: LostRead = LostRead::Zeros,
     }
 }
 
@@ -118,8 +118,8 @@ const CACHE_BLOCK: u64 = 4096;
 /// The truth is worked out unit by unit: more of them would make a card slow to name.
 const MOST_UNITS: u64 = 1 << 24;
 
-impl Fake {
-    pub(super) fn check(&self, announced: u64) -> Verdict {
+impl FakeCapacity {
+    pub(super) fn check(&self, announced: u64) -> ValueCheck {
         self.sizes(announced)?;
         self.cache()?;
         let real = ("fake.real_bytes (fake_bytes=…)", self.real_bytes);
@@ -140,7 +140,7 @@ impl Fake {
         }
     }
 
-    fn sizes(&self, announced: u64) -> Verdict {
+    fn sizes(&self, announced: u64) -> ValueCheck {
         for (key, value, unit) in [
             ("fake.real_bytes", self.real_bytes, SECTOR),
             ("fake.wrap_bytes", self.wrap_bytes, SECTOR),
@@ -155,7 +155,7 @@ impl Fake {
         Ok(())
     }
 
-    fn cache(&self) -> Verdict {
+    fn cache(&self) -> ValueCheck {
         let loses = matches!(self.kind, FakeKind::Limbo | FakeKind::Chain | FakeKind::Damaged);
         match self.cache_bytes {
             Some(0) => Err("fake.cache_bytes must not be 0; leave it out for no cache".to_owned()),
@@ -174,7 +174,7 @@ fn given<const N: usize>(sizes: [(&str, Option<u64>); N]) -> Result<[u64; N], St
     Ok(sizes.map(|(_, size)| size.unwrap_or_default()))
 }
 
-fn chain(real: u64, wrap: u64) -> Verdict {
+fn chain(real: u64, wrap: u64) -> ValueCheck {
     some_bytes("fake.real_bytes", real)?;
     some_bytes("fake.wrap_bytes", wrap)?;
     ensure(real < wrap, || {
@@ -184,7 +184,7 @@ fn chain(real: u64, wrap: u64) -> Verdict {
     })
 }
 
-fn line(worth: u64, announced: u64) -> Verdict {
+fn line(worth: u64, announced: u64) -> ValueCheck {
     ensure(worth.is_power_of_two() && (SECTOR..announced).contains(&worth), || {
         format!(
             "fake.wrap_bytes = {worth} must be a power of two from {SECTOR} on and less than the card announces for an address line"
@@ -193,7 +193,7 @@ fn line(worth: u64, announced: u64) -> Verdict {
 }
 
 /// Units of which a share is chosen by the seed.
-fn chosen_units(key: &str, bytes: u64, announced: u64) -> Verdict {
+fn chosen_units(key: &str, bytes: u64, announced: u64) -> ValueCheck {
     whole_sectors(key, bytes)?;
     ensure(announced / bytes <= MOST_UNITS, || {
         format!("{key} = {bytes} cuts this card into more than {MOST_UNITS} units; take larger ones")
@@ -204,7 +204,7 @@ with_defaults! {
     /// Faults; which places they hit is the seed's choice.
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     #[serde(deny_unknown_fields, default)]
-    pub struct Faults {
+    pub struct CardFaults {
         /// Bytes written to the card before any of the following begins, but for vanishing; 0 for a card that was born
         /// with them.
         pub begin_after_bytes: u64 = 0,
@@ -243,22 +243,22 @@ with_defaults! {
     }
 }
 
-impl Faults {
+impl CardFaults {
     /// True where the card has none.
     pub fn none(&self) -> bool {
-        let Faults { begin_after_bytes, unit_bytes, .. } = *self;
-        *self == Faults { begin_after_bytes, unit_bytes, ..Faults::default() }
+        let CardFaults { begin_after_bytes, unit_bytes, .. } = *self;
+        *self == CardFaults { begin_after_bytes, unit_bytes, ..CardFaults::default() }
     }
 
     /// Those that decide what stands on the card; the others are of single commands.
-    pub(crate) fn of_content(&self) -> Faults {
-        let Faults { begin_after_bytes, unit_bytes, lost_share, flip_p, .. } = *self;
-        Faults { begin_after_bytes, unit_bytes, lost_share, flip_p, ..Faults::default() }
+    pub(crate) fn of_content(&self) -> CardFaults {
+        let CardFaults { begin_after_bytes, unit_bytes, lost_share, flip_p, .. } = *self;
+        CardFaults { begin_after_bytes, unit_bytes, lost_share, flip_p, ..CardFaults::default() }
     }
 
-    pub(super) fn check(&self, announced: u64) -> Verdict {
+    pub(super) fn check(&self, announced: u64) -> ValueCheck {
         chosen_units("faults.unit_bytes", self.unit_bytes, announced)?;
-        let Faults { error_tries: tries, stall_every_ios: every, stall_s, .. } = *self;
+        let CardFaults { error_tries: tries, stall_every_ios: every, stall_s, .. } = *self;
         ensure(tries > 0, || "faults.error_tries must not be 0".to_owned())?;
         ensure((every > 0) == (stall_s > 0.0), || {
             format!("faults.stall_every_ios = {every} and faults.stall_s = {stall_s} need each other")
@@ -274,7 +274,7 @@ impl Faults {
 /// What was done with a card before.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Start {
+pub enum StartContent {
     /// Nothing: it is as it left the factory.
     #[default]
     Factory,
@@ -287,7 +287,7 @@ pub enum Start {
 /// What reads where nothing was ever written, or was discarded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Unwritten {
+pub enum UnwrittenRead {
     /// Zeros.
     #[default]
     Zeros,
@@ -299,12 +299,12 @@ with_defaults! {
     /// The state a card starts from.
     #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
     #[serde(deny_unknown_fields, default)]
-    pub struct State {
+    pub struct StartState {
         /// What was done with it before.
-        pub start: Start = Start::Factory,
+        pub start: StartContent = StartContent::Factory,
         /// Share of allocation units that a used card has data in; which ones is the seed's choice.
         pub used_share: f64 = 0.5,
         /// What reads where nothing was written.
-        pub unwritten: Unwritten = Unwritten::Zeros,
+        pub unwritten: UnwrittenRead = UnwrittenRead::Zeros,
     }
 }

@@ -2,7 +2,7 @@
 //! times, and the region at its start that many cards treat specially since the file allocation table lies there. Last
 //! the card that has none of it and is of constant speed.
 
-use super::check::{SECTOR, Verdict, capacity, ensure, whole_sectors};
+use super::check::{SECTOR, ValueCheck, capacity, ensure, whole_sectors};
 use cardscope_model::with_defaults;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ with_defaults! {
     /// Units of the flash, in bytes.
     #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
     #[serde(deny_unknown_fields)]
-    pub struct Flash {
+    pub struct FlashUnits {
         /// Effective page (planes and dies joined) \[P\].
         pub page_bytes: u64 = 16384,
         /// Planes that make up a page: a write that fills only some of them occupies whole ones, and of two queued reads
@@ -30,14 +30,14 @@ fn one() -> u32 {
     1
 }
 
-impl Flash {
+impl FlashUnits {
     /// Bytes of a page that lie on one plane.
     pub fn plane_bytes(&self) -> u64 {
         self.page_bytes / u64::from(self.planes)
     }
 
-    pub(super) fn check(&self) -> Verdict {
-        let Flash { page_bytes, planes, au_bytes, .. } = *self;
+    pub(super) fn check(&self) -> ValueCheck {
+        let FlashUnits { page_bytes, planes, au_bytes, .. } = *self;
         let segment = self.map_segment_bytes.unwrap_or(self.au_bytes);
         for (key, value) in [
             ("flash.page_bytes", self.page_bytes),
@@ -62,7 +62,7 @@ impl Flash {
 /// Command path and memory of the controller.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Front {
+pub struct CommandPath {
     /// Seconds of a command that needs no flash: the part of every other time that is the command path \[h\].
     pub path_s: f64,
     /// Speed of the card's interface in MB/s, whatever the reader could do \[B_i\].
@@ -74,8 +74,8 @@ pub struct Front {
     pub discard_s: f64,
 }
 
-impl Front {
-    pub(super) fn check(&self) -> Verdict {
+impl CommandPath {
+    pub(super) fn check(&self) -> ValueCheck {
         let bytes = self.ram_bytes;
         ensure(bytes.is_multiple_of(SECTOR) && bytes <= 1 << 30, || {
             format!("front.ram_bytes = {bytes} must be a multiple of 512, at most 1 GiB")
@@ -87,7 +87,7 @@ with_defaults! {
     /// How many commands the card works on at a time.
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     #[serde(deny_unknown_fields, default)]
-    pub struct Queue {
+    pub struct CommandQueue {
         /// Commands whose access times overlap; 1 without a command queue \[Q\].
         pub depth: u32 = 1,
         /// Cost of reads by commands in flight, as steps.
@@ -111,8 +111,8 @@ pub struct QueueCost {
     pub cached: Option<f64>,
 }
 
-impl Queue {
-    pub(super) fn check(&self) -> Verdict {
+impl CommandQueue {
+    pub(super) fn check(&self) -> ValueCheck {
         let depth = self.depth;
         ensure((1..=65536).contains(&depth), || format!("queue.depth = {depth} must be 1 to 65536"))
     }
@@ -121,7 +121,7 @@ impl Queue {
 /// Scatter: each cost is multiplied by exp(N(0, σ)), and now and then a hiccup is added.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Noise {
+pub struct CostNoise {
     /// σ of a read's logarithm.
     pub read_sigma: f64,
     /// σ of a write's logarithm.
@@ -147,7 +147,7 @@ with_defaults! {
 }
 
 impl FatRegion {
-    pub(super) fn check(&self, announced_bytes: u64) -> Verdict {
+    pub(super) fn check(&self, announced_bytes: u64) -> ValueCheck {
         whole_sectors("fat_region.bytes", self.bytes)?;
         let bytes = self.bytes;
         ensure(bytes <= announced_bytes, || format!("fat_region.bytes = {bytes} is more than the card has"))
@@ -157,7 +157,7 @@ impl FatRegion {
 /// A card that answers each command in a fixed time plus its bytes at a fixed rate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Constant {
+pub struct ConstantCard {
     /// Seconds of any command.
     pub command_s: f64,
     /// Speed of the transfer in MB/s, both ways.
@@ -167,7 +167,7 @@ pub struct Constant {
 /// How the card is cooled.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Cooling {
+pub enum CoolingKind {
     /// With a fan.
     #[default]
     Active,
@@ -182,9 +182,9 @@ with_defaults! {
     /// up to 1 MiB. Its memory speed is that of a Raspberry Pi 4. \[I\]
     #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
     #[serde(deny_unknown_fields, default)]
-    pub struct Rig {
+    pub struct TestRig {
         /// Cooling of the card.
-        pub cooling: Cooling = Cooling::Active,
+        pub cooling: CoolingKind = CoolingKind::Active,
         /// False for a card that stays at room temperature whatever it does.
         pub heat: bool = true,
         /// What the bus carries, in MB/s.
@@ -253,7 +253,7 @@ pub enum StaleReads {
     Following,
 }
 
-impl Rig {
+impl TestRig {
     /// True for a reader whose answers to reads are not those of the card.
     pub(crate) fn misreads(&self) -> bool {
         self.repeat_bytes.is_some()
@@ -262,7 +262,7 @@ impl Rig {
             || self.stale_reads != StaleReads::None
     }
 
-    pub(super) fn check(&self) -> Verdict {
+    pub(super) fn check(&self) -> ValueCheck {
         whole_sectors("rig.split_bytes", self.split_bytes.unwrap_or(SECTOR))?;
         for (key, bytes) in [
             ("rig.address_limit_bytes", self.address_limit_bytes),
@@ -279,7 +279,7 @@ impl Rig {
                 "rig.extra_sectors = {extra} must be at most {MOST_EXTRA_SECTORS}; rig.shown_bytes sets any capacity"
             )
         })?;
-        let Rig { reader_cache_bytes: cache, disturb_for_s: lasts, disturb_every_s: every, .. } = *self;
+        let TestRig { reader_cache_bytes: cache, disturb_for_s: lasts, disturb_every_s: every, .. } = *self;
         ensure(cache.is_multiple_of(SECTOR), || {
             format!("rig.reader_cache_bytes = {cache} must be a multiple of 512")
         })?;

@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 /// descriptors of a stick or of an adapter on USB, which hides what is behind it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Identity {
+pub struct CardIdentity {
     /// SD registers.
     pub sd: Option<SdRegisters>,
     /// NVMe Identify Controller and features.
-    pub nvme: Option<NvmeIdentity>,
+    pub nvme: Option<NvmeDescription>,
     /// USB descriptors and INQUIRY answer.
     pub usb: Option<UsbIdentity>,
 }
@@ -38,7 +38,7 @@ pub struct SdRegisters {
 /// The fields of Identify Controller and Get Features that `info` reads; temperatures in kelvin, as on the wire.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct NvmeIdentity {
+pub struct NvmeDescription {
     /// PCI vendor.
     pub vid: u16,
     /// PCI subsystem vendor.
@@ -143,7 +143,7 @@ pub struct UsbIdentity {
 /// What a probe should find. A property that the card does not have is absent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Truth {
+pub struct CardTruth {
     /// Effective page in bytes.
     pub page_bytes: Option<u64>,
     /// Bytes fetched by one read.

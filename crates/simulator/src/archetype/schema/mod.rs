@@ -19,7 +19,7 @@ pub use identity::*;
 pub use times::*;
 pub use wear::*;
 
-use check::{SECTOR, Verdict, capacity, ensure, numbers};
+use check::{SECTOR, ValueCheck, capacity, ensure, numbers};
 use serde::{Deserialize, Serialize};
 
 /// The seed where none is given.
@@ -40,47 +40,47 @@ pub struct Archetype {
     pub announced_bytes: u64,
     /// Units of the flash.
     #[serde(default)]
-    pub flash: Flash,
+    pub flash: FlashUnits,
     /// Scatter of the times.
     #[serde(default)]
-    pub noise: Noise,
+    pub noise: CostNoise,
     /// The controller in front of the flash.
     #[serde(default)]
-    pub front: Front,
+    pub front: CommandPath,
     /// Commands in flight.
     #[serde(default)]
-    pub queue: Queue,
+    pub queue: CommandQueue,
     /// Times of reads; absent only where `constant` is given.
-    pub read: Option<Read>,
+    pub read: Option<ReadTimes>,
     /// Times of writes and the mapping engine; absent only where `constant` is given.
-    pub write: Option<Write>,
+    pub write: Option<WriteTimes>,
     /// A card of constant speed, to calibrate against.
-    pub constant: Option<Constant>,
+    pub constant: Option<ConstantCard>,
     /// A region at the start that is treated specially.
     pub fat_region: Option<FatRegion>,
     /// Flash used with one bit a cell as a cache.
-    pub cache: Option<Cache>,
+    pub cache: Option<PslcCache>,
     /// Wear; absent for a card that never wears out and never moves a block.
-    pub wear: Option<Wear>,
+    pub wear: Option<WearParameters>,
     /// Heat; absent where nothing is known of it.
-    pub thermal: Option<Thermal>,
+    pub thermal: Option<ThermalNode>,
     /// What is false about the capacity.
     #[serde(default)]
-    pub fake: Fake,
+    pub fake: FakeCapacity,
     /// What else goes wrong with it.
     #[serde(default)]
-    pub faults: Faults,
+    pub faults: CardFaults,
     /// What stands on it when it is put in.
     #[serde(default)]
-    pub state: State,
+    pub state: StartState,
     /// Reader, bus and host between the card and whoever measures.
     #[serde(default)]
-    pub rig: Rig,
+    pub rig: TestRig,
     /// What the card says of itself.
     #[serde(default)]
-    pub identity: Identity,
+    pub identity: CardIdentity,
     /// What a probe should find.
-    pub truth: Truth,
+    pub truth: CardTruth,
 }
 
 impl Archetype {
@@ -103,7 +103,7 @@ impl Archetype {
     }
 
     /// Holds a card against what the model needs: a sentence that names the key, its value and what it must be.
-    pub(super) fn check_values(&self) -> Verdict {
+    pub(super) fn check_values(&self) -> ValueCheck {
         // Its directory and its NBD export are called by it.
         let name = &self.name;
         let of_a_file = (1..=255).contains(&name.len()) && !name.contains('/') && !name.starts_with('.');
@@ -116,25 +116,25 @@ impl Archetype {
         self.flash.check()?;
         self.front.check()?;
         self.queue.check()?;
-        self.read.as_ref().map_or(Ok(()), Read::check)?;
-        self.write.as_ref().map_or(Ok(()), Write::check)?;
+        self.read.as_ref().map_or(Ok(()), ReadTimes::check)?;
+        self.write.as_ref().map_or(Ok(()), WriteTimes::check)?;
         self.fat_region.as_ref().map_or(Ok(()), |r| r.check(self.announced_bytes))?;
         self.cache.as_ref().map_or(Ok(()), |c| c.check(self.announced_bytes))?;
-        self.wear.as_ref().map_or(Ok(()), Wear::check)?;
-        self.thermal.as_ref().map_or(Ok(()), Thermal::check)?;
+        self.wear.as_ref().map_or(Ok(()), WearParameters::check)?;
+        self.thermal.as_ref().map_or(Ok(()), ThermalNode::check)?;
         self.fake.check(self.announced_bytes)?;
         self.faults.check(self.announced_bytes)?;
         self.rig.check()
     }
 
     /// The identity is the card's own word, and the truth follows from the rest.
-    fn check_numbers(&self) -> Verdict {
+    fn check_numbers(&self) -> ValueCheck {
         let mut tables = toml::Table::try_from(self).map_err(|e| e.to_string())?;
         tables.retain(|key, _| key != "identity" && key != "truth");
         numbers("", &tables.into())
     }
 
-    fn sources_of_time(&self) -> Verdict {
+    fn sources_of_time(&self) -> ValueCheck {
         let constant = self.constant.is_some();
         ensure(constant != self.read.is_some() && constant != self.write.is_some(), || {
             "a card needs either [constant], or [read] and [write]".to_owned()

@@ -1,12 +1,12 @@
 //! Times of reads, and of writes by the family of the mapping.
 
-use super::check::{SECTOR, Verdict, ensure, some_bytes};
+use super::check::{SECTOR, ValueCheck, ensure, some_bytes};
 use serde::{Deserialize, Serialize};
 
 /// Times of a read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Read {
+pub struct ReadTimes {
     /// Seconds before the first byte of a 4 KiB read anywhere \[h_r + t_x\].
     pub base_s: f64,
     /// The same for a read that continues the last one; as `base_s` where absent.
@@ -46,8 +46,8 @@ fn ramp_bytes() -> u64 {
     512 << 10
 }
 
-impl Read {
-    pub(super) fn check(&self) -> Verdict {
+impl ReadTimes {
+    pub(super) fn check(&self) -> ValueCheck {
         some_bytes("read.ramp_bytes", self.ramp_bytes)?;
         some_bytes("read.map_cache_bytes", self.map_cache_bytes.unwrap_or(u64::MAX))
     }
@@ -56,7 +56,7 @@ impl Read {
 /// Times of a write, by the family of the mapping.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "engine", rename_all = "kebab-case")]
-pub enum Write {
+pub enum WriteTimes {
     /// Blocks mapped whole, a few of them open at a time.
     Hybrid(HybridWrite),
     /// Random writes go to a log, whose reclaiming costs a merge for each allocation unit in it.
@@ -65,21 +65,21 @@ pub enum Write {
     Page(PageWrite),
 }
 
-impl Write {
+impl WriteTimes {
     /// Speed of the transfer and programming in MB/s \[B_w\].
     pub(crate) fn mb_s(&self) -> f64 {
         match self {
-            Write::Hybrid(HybridWrite { mb_s, .. })
-            | Write::Log(LogWrite { mb_s, .. })
-            | Write::Page(PageWrite { mb_s, .. }) => *mb_s,
+            WriteTimes::Hybrid(HybridWrite { mb_s, .. })
+            | WriteTimes::Log(LogWrite { mb_s, .. })
+            | WriteTimes::Page(PageWrite { mb_s, .. }) => *mb_s,
         }
     }
 
-    pub(super) fn check(&self) -> Verdict {
+    pub(super) fn check(&self) -> ValueCheck {
         match self {
-            Write::Hybrid(hybrid) => hybrid.check(),
-            Write::Log(log) => log.check(),
-            Write::Page(page) => page.check(),
+            WriteTimes::Hybrid(hybrid) => hybrid.check(),
+            WriteTimes::Log(log) => log.check(),
+            WriteTimes::Page(page) => page.check(),
         }
     }
 }
@@ -87,7 +87,7 @@ impl Write {
 /// What closing a block copies that was not written whole.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Close {
+pub enum CloseCopy {
     /// Only what was not written since it was opened; all of it after writes out of order.
     #[default]
     Partial,
@@ -121,7 +121,7 @@ pub struct SmallLog {
 #[serde(deny_unknown_fields)]
 pub struct HybridWrite {
     /// What closing an unfinished block copies.
-    pub close: Close,
+    pub close: CloseCopy,
     /// Blocks that may be open while they are written in order \[K\].
     pub open_linear: u32,
     /// Blocks that may be open while some are written out of order; 0 merges at every write out of order.
@@ -165,7 +165,7 @@ pub struct HybridWrite {
 const MOST_OPEN: u32 = 1024;
 
 impl HybridWrite {
-    pub(super) fn check(&self) -> Verdict {
+    pub(super) fn check(&self) -> ValueCheck {
         some_bytes("write.random_log_bytes", self.random_log_bytes)?;
         some_bytes("write.open_linear", u64::from(self.open_linear))?;
         let (linear, random) = (self.open_linear, self.open_random);
@@ -179,7 +179,7 @@ impl HybridWrite {
 }
 
 impl SmallLog {
-    fn check(&self) -> Verdict {
+    fn check(&self) -> ValueCheck {
         let (bytes, most) = (self.bytes, self.max_write_bytes);
         some_bytes("write.small_log.max_write_bytes", most)?;
         ensure(bytes >= most, || {
@@ -205,7 +205,7 @@ pub struct LogWrite {
 }
 
 impl LogWrite {
-    pub(super) fn check(&self) -> Verdict {
+    pub(super) fn check(&self) -> ValueCheck {
         ensure(self.log_bytes >= 4096, || {
             format!("write.log_bytes = {} must be at least 4096", self.log_bytes)
         })
@@ -232,13 +232,13 @@ pub struct PageWrite {
     #[serde(default)]
     pub map_miss_s: f64,
     /// Garbage collection; absent where the levels above contain it.
-    pub gc: Option<Gc>,
+    pub gc: Option<GarbageCollection>,
 }
 
 /// Garbage collection: how a card mapped by page gets erased blocks back.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Gc {
+pub struct GarbageCollection {
     /// Flash beyond what is announced, as a share of it: 0.07 where 2^30 bytes are sold as 10^9.
     pub spare_share: f64,
     /// Bytes that are collected and erased at a time \[E\].
@@ -250,14 +250,14 @@ pub struct Gc {
 }
 
 impl PageWrite {
-    pub(super) fn check(&self) -> Verdict {
+    pub(super) fn check(&self) -> ValueCheck {
         some_bytes("write.ramp_bytes", self.ramp_bytes)?;
-        self.gc.as_ref().map_or(Ok(()), Gc::check)
+        self.gc.as_ref().map_or(Ok(()), GarbageCollection::check)
     }
 }
 
-impl Gc {
-    fn check(&self) -> Verdict {
+impl GarbageCollection {
+    fn check(&self) -> ValueCheck {
         let bytes = self.unit_bytes;
         ensure(bytes >= 64 << 10 && bytes.is_multiple_of(SECTOR), || {
             format!("write.gc.unit_bytes = {bytes} must be a multiple of 512 and at least 64 KiB")

@@ -1,14 +1,14 @@
 //! What use does to a card: its pSLC cache, which is used up; heat; and wear, by erase cycles, blocks that fail and blocks
 //! that are moved.
 
-use super::check::{Verdict, ensure, some_bytes};
+use super::check::{ValueCheck, ensure, some_bytes};
 use cardscope_model::with_defaults;
 use serde::{Deserialize, Serialize};
 
 /// What a hot card saves at.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Throttle {
+pub enum ThrottleKind {
     /// Its clock: everything takes longer.
     #[default]
     Clock,
@@ -19,7 +19,7 @@ pub enum Throttle {
 /// Heat (model, T): one thermal node.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Thermal {
+pub struct ThermalNode {
     /// True where the card reports its temperature (NVMe does, SD does not).
     pub sensor: bool,
     /// Temperature around it in °C \[T_amb\].
@@ -46,7 +46,7 @@ pub struct Thermal {
     pub hysteresis_k: f64,
     /// What throttling slows down.
     #[serde(default)]
-    pub throttle: Throttle,
+    pub throttle: ThrottleKind,
     /// Speed of reads under light throttling, as a share \[f₁\].
     pub light_read: f64,
     /// Speed of writes under light throttling, as a share.
@@ -62,9 +62,9 @@ fn one() -> f64 {
     1.0
 }
 
-impl Thermal {
-    pub(super) fn check(&self) -> Verdict {
-        let Thermal { tmt1_c, tmt2_c, .. } = self;
+impl ThermalNode {
+    pub(super) fn check(&self) -> ValueCheck {
+        let ThermalNode { tmt1_c, tmt2_c, .. } = self;
         ensure(tmt1_c <= tmt2_c, || format!("thermal.tmt1_c = {tmt1_c} is above thermal.tmt2_c = {tmt2_c}"))
     }
 }
@@ -91,7 +91,7 @@ with_defaults! {
     /// one are guesses inside what cards show. \[I\]
     #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
     #[serde(deny_unknown_fields, default)]
-    pub struct Wear {
+    pub struct WearParameters {
         /// Erasures that half of all blocks outlive.
         pub endurance_cycles: f64 = 3000.0,
         /// σ of the logarithm of a block's endurance.
@@ -111,8 +111,8 @@ with_defaults! {
     }
 }
 
-impl Wear {
-    pub(super) fn check(&self) -> Verdict {
+impl WearParameters {
+    pub(super) fn check(&self) -> ValueCheck {
         some_bytes("wear.level_every", self.level_every.map_or(1, u64::from))?;
         some_bytes("wear.disturb_reads", self.disturb_reads.map_or(1, u64::from))
     }
@@ -134,7 +134,7 @@ pub enum WhenFull {
 /// engine's own.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Cache {
+pub struct PslcCache {
     /// Clean bytes of a card that has rested long \[C_slc, C_max\].
     pub clean_bytes: u64,
     /// Clean bytes at the start; as `clean_bytes` where absent.
@@ -188,7 +188,7 @@ fn minutes() -> f64 {
     300.0
 }
 
-impl Cache {
+impl PslcCache {
     /// Bytes that it takes when `free_bytes` of the card hold nothing, if all of them are clean.
     pub fn limit_bytes(&self, free_bytes: u64) -> f64 {
         let most = self.clean_bytes as f64;
@@ -203,7 +203,7 @@ impl Cache {
         self.bits.map_or(most, |bits| most.min(ends(bits)))
     }
 
-    pub(super) fn check(&self, announced_bytes: u64) -> Verdict {
+    pub(super) fn check(&self, announced_bytes: u64) -> ValueCheck {
         let (clean, bits) = (self.clean_bytes, self.bits.unwrap_or(1));
         ensure(clean <= announced_bytes, || {
             format!("cache.clean_bytes = {clean} is more than the card has")

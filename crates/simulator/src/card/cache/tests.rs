@@ -1,19 +1,19 @@
-use crate::card::{Card, Command};
+use crate::card::{CardCommand, CardModel};
 use crate::target_spec;
 
 const GB: u64 = 1_000_000_000;
 const MIB: u64 = 1 << 20;
 
-fn card(overrides: &str) -> Card {
+fn card(overrides: &str) -> CardModel {
     let name = format!("sim:sandisk-256g-express?heat=off&read_sigma=0&write_sigma=0&hiccup_p=0&{overrides}");
-    Card::new(&target_spec::parse(&name).unwrap().archetype, 1)
+    CardModel::new(&target_spec::parse(&name).unwrap().archetype, 1)
 }
 
 /// Writes `bytes` in order from `from` on; returns the end and the speed in MB/s.
-fn write(card: &mut Card, now: f64, from: u64, bytes: u64) -> (f64, f64) {
+fn write(card: &mut CardModel, now: f64, from: u64, bytes: u64) -> (f64, f64) {
     let mut end = now;
     for at in (from..from + bytes).step_by(64 * MIB as usize) {
-        end = card.serve(end, Command { write: true, offset: at, len: 64 * MIB, in_flight: 1 });
+        end = card.serve(end, CardCommand { write: true, offset: at, len: 64 * MIB, in_flight: 1 });
     }
     let blocks = bytes.div_ceil(64 * MIB) * 64 * MIB;
     (end, blocks as f64 / 1e6 / ((end - now) / 1e9))
@@ -66,7 +66,7 @@ fn a_used_up_cache_comes_back_with_the_time_in_which_nothing_is_written() {
         // A read every second: the card is at work, but not for its cache.
         let mut now = end;
         while now < end + pause * second {
-            now = card.serve(now + second, Command { write: false, offset: 0, len: 4096, in_flight: 1 });
+            now = card.serve(now + second, CardCommand { write: false, offset: 0, len: 4096, in_flight: 1 });
         }
         near(write(&mut card, end + pause * second, GB, 512 * MIB).1, expected);
     }
@@ -89,12 +89,12 @@ fn nothing_is_cleaned_once_the_pool_is_drawn_empty_until_the_card_has_rested_lon
 fn in_front_of_mapped_blocks_only_writes_in_order_get_faster() {
     let plain =
         target_spec::parse("sim:usb-stick-tlc?read_sigma=0&write_sigma=0&hiccup_p=0").unwrap().archetype;
-    let mut card = Card::new(&plain, 1);
+    let mut card = CardModel::new(&plain, 1);
     let (end, fast) = write(&mut card, 0.0, 0, GB);
     assert!((55.0..66.0).contains(&fast), "{fast}");
-    let random = |card: &mut Card, now, i: u64| {
+    let random = |card: &mut CardModel, now, i: u64| {
         let offset = 8 * GB / MIB * MIB + i * 7919 % 1024 * MIB + 4096;
-        card.serve(now, Command { write: true, offset, len: 4096, in_flight: 1 })
+        card.serve(now, CardCommand { write: true, offset, len: 4096, in_flight: 1 })
     };
     // The first write finds no block open; the next one closes its block.
     let opened = random(&mut card, end, 1);

@@ -5,7 +5,7 @@ const MIB: u64 = 1 << 20;
 const PAGE: u64 = 16384;
 
 /// Blocks of 4 MiB and pages of 16 KiB; 1 ms a write, 10 MB/s, copying at 4 MB/s: a whole block in 1.048576 s.
-fn card(close: Close, open: u32) -> HybridWrite {
+fn card(close: CloseCopy, open: u32) -> HybridWrite {
     HybridWrite {
         close,
         open_linear: open,
@@ -18,39 +18,45 @@ fn card(close: Close, open: u32) -> HybridWrite {
     }
 }
 
-fn engine(p: HybridWrite) -> Hybrid {
-    Hybrid::new(&p, &Flash { au_bytes: 4 * MIB, page_bytes: PAGE, ..Flash::default() }, f64::INFINITY)
+fn engine(p: HybridWrite) -> HybridEngine {
+    HybridEngine::new(
+        &p,
+        &FlashUnits { au_bytes: 4 * MIB, page_bytes: PAGE, ..FlashUnits::default() },
+        f64::INFINITY,
+    )
 }
 
 /// Milliseconds of a write beyond its 1 ms and its transfer.
-fn extra(engine: &mut Hybrid, offset: u64, len: u64) -> f64 {
+fn extra(engine: &mut HybridEngine, offset: u64, len: u64) -> f64 {
     let pages = len.div_ceil(PAGE) * PAGE;
     engine.write(offset, len, true) / 1e6 - 1.0 - pages as f64 / 1e4
 }
 
 #[test]
 fn a_block_written_whole_closes_for_nothing_whatever_the_limit() {
-    let mut engine = engine(card(Close::Full, 1));
+    let mut engine = engine(card(CloseCopy::Full, 1));
     for place in 0..64 {
         assert!(extra(&mut engine, place * MIB, MIB).abs() < 1e-6);
     }
-    assert_eq!(engine.state.work, Work { merges: 0, copied_bytes: 0, erased_units: 16 });
+    assert_eq!(engine.state.work, MappingWork { merges: 0, copied_bytes: 0, erased_units: 16 });
 }
 
 #[test]
 fn one_block_too_many_costs_what_the_kind_of_closing_copies() {
-    for (close, copied) in [(Close::Partial, 3 * MIB), (Close::Full, 4 * MIB), (Close::Written, MIB)] {
+    for (close, copied) in
+        [(CloseCopy::Partial, 3 * MIB), (CloseCopy::Full, 4 * MIB), (CloseCopy::Written, MIB)]
+    {
         let mut engine = engine(card(close, 2));
         assert!(extra(&mut engine, 0, MIB).abs() < 1e-6 && extra(&mut engine, 40 * MIB, MIB).abs() < 1e-6);
         let third = extra(&mut engine, 80 * MIB, MIB);
         assert!((third - copied as f64 / 4e3).abs() < 1e-6, "{close:?}: {third} ms");
-        assert_eq!(engine.state.work, Work { merges: 1, copied_bytes: copied, erased_units: 1 });
+        assert_eq!(engine.state.work, MappingWork { merges: 1, copied_bytes: copied, erased_units: 1 });
     }
 }
 
 #[test]
 fn a_block_that_takes_no_random_write_merges_at_each() {
-    let mut engine = engine(HybridWrite { open_random: 0, ..card(Close::Full, 3) });
+    let mut engine = engine(HybridWrite { open_random: 0, ..card(CloseCopy::Full, 3) });
     extra(&mut engine, 0, PAGE);
     for place in [3, 1, 2] {
         let cost = extra(&mut engine, place * MIB, PAGE);
@@ -68,7 +74,7 @@ fn the_log_of_small_writes_spares_the_blocks_until_it_is_full() {
         merge_s: 0.1,
         takes_turns: false,
     };
-    let mut engine = engine(HybridWrite { small_log: Some(small_log), ..card(Close::Full, 1) });
+    let mut engine = engine(HybridWrite { small_log: Some(small_log), ..card(CloseCopy::Full, 1) });
     let times: Vec<f64> =
         (0..16u64).map(|i| engine.write((i % 7) * 12 * MIB + MIB + i * 8192, 8192, true) / 1e6).collect();
     for (i, ms) in times.iter().enumerate() {

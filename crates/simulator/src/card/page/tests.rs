@@ -1,20 +1,20 @@
 use super::*;
 use crate::target_spec;
-use cardscope_model::random::Random;
+use cardscope_model::random::SeededRandom;
 
 const UNIT: u64 = 1 << 20;
 
 /// A card of 256 MiB with 7 % of spare flash, whose units of 1 MiB are copied at 100 MB/s and erased in 1 ms.
-fn page(spare: f64) -> (Page, u64) {
+fn page(spare: f64) -> (PageEngine, u64) {
     let mut card = target_spec::parse("sim:lexar-1tb-express").unwrap().archetype;
     card.announced_bytes = 256 * UNIT;
-    let Some(crate::archetype::Write::Page(mut p)) = card.write else { panic!("mapped by page") };
-    p.gc = Some(Gc { spare_share: spare, unit_bytes: UNIT, copy_mb_s: 100.0, erase_s: 0.001 });
-    (Page::new(&p, &card, f64::INFINITY), card.announced_bytes)
+    let Some(crate::archetype::WriteTimes::Page(mut p)) = card.write else { panic!("mapped by page") };
+    p.gc = Some(GarbageCollection { spare_share: spare, unit_bytes: UNIT, copy_mb_s: 100.0, erase_s: 0.001 });
+    (PageEngine::new(&p, &card, f64::INFINITY), card.announced_bytes)
 }
 
-fn overwrite(page: &mut Page, mapped: u64, offset: u64, len: u64) -> f64 {
-    page.store(Written { offset, len, new_bytes: 0, mapped })
+fn overwrite(page: &mut PageEngine, mapped: u64, offset: u64, len: u64) -> f64 {
+    page.store(WriteSize { offset, len, new_bytes: 0, mapped })
 }
 
 #[test]
@@ -34,8 +34,8 @@ fn the_valid_share_solves_the_models_equation() {
 fn random_overwrites_of_a_full_card_stall_as_the_closed_form_says() {
     let (mut page, bytes) = page(0.07);
     page.hold(bytes);
-    let mut random = Random::from_state(1);
-    let mut round = |page: &mut Page, writes: u64| {
+    let mut random = SeededRandom::from_state(1);
+    let mut round = |page: &mut PageEngine, writes: u64| {
         let before = page.state.work;
         let mut stalled = 0.0;
         for _ in 0..writes {
@@ -82,7 +82,7 @@ fn what_is_discarded_need_not_be_copied() {
         if discard {
             page.discard(bytes / 2, bytes / 2);
         }
-        let mut random = Random::from_state(7);
+        let mut random = SeededRandom::from_state(7);
         for _ in 0..100_000 {
             overwrite(&mut page, mapped, random.next_u64() % (mapped / 4096) * 4096, 4096);
         }
@@ -96,11 +96,11 @@ proptest::proptest! {
     #[test]
     fn no_byte_of_flash_gets_lost(writes in proptest::collection::vec((0u64..65536, 1u64..512), 1..400)) {
         let (mut page, bytes) = page(0.1);
-        let mut mapped = crate::card::mapped::Mapped::new(bytes);
+        let mut mapped = crate::card::mapped::MappedBlocks::new(bytes);
         for (block, blocks) in writes {
             let (offset, len) = (block * 4096, (blocks * 4096).min(bytes - block * 4096));
             let new_bytes = mapped.set(offset, len);
-            page.store(Written { offset, len, new_bytes, mapped: mapped.bytes() });
+            page.store(WriteSize { offset, len, new_bytes, mapped: mapped.bytes() });
             let s = &page.state;
             let all = s.free + s.stale_whole + s.stale_scattered + mapped.bytes() as f64;
             proptest::prop_assert!((all - bytes as f64 * 1.1).abs() < 1.0, "{:?}", s);

@@ -38,12 +38,12 @@ const SLOWEST: u64 = 8 << 20;
 const LOOK: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Direction {
+pub(super) enum SocketDirection {
     In,
     Out,
 }
 
-pub(super) struct Guest {
+pub(super) struct NbdClient {
     cut: Box<dyn Fn() + Send + Sync>,
     since: Instant,
     gone: AtomicBool,
@@ -55,9 +55,9 @@ pub(super) struct Guest {
     held: AtomicU64,
 }
 
-impl Guest {
-    fn new(since: Instant, cut: impl Fn() + Send + Sync + 'static) -> Arc<Guest> {
-        let guest = Guest {
+impl NbdClient {
+    fn new(since: Instant, cut: impl Fn() + Send + Sync + 'static) -> Arc<NbdClient> {
+        let guest = NbdClient {
             cut: Box::new(cut),
             since,
             gone: AtomicBool::new(false),
@@ -79,7 +79,7 @@ impl Guest {
         (self.cut)();
     }
 
-    pub(super) fn moving<T>(&self, direction: Direction, len: u64, act: impl FnOnce() -> T) -> T {
+    pub(super) fn moving<T>(&self, direction: SocketDirection, len: u64, act: impl FnOnce() -> T) -> T {
         let time = PATIENCE + Duration::from_millis(len * 1000 / SLOWEST);
         let due = &self.due[direction as usize];
         due.store(self.now() + time.as_millis() as u64, Ordering::Relaxed);
@@ -112,28 +112,28 @@ impl Guest {
     }
 }
 
-pub(super) struct Guests {
+pub(super) struct NbdClients {
     since: Instant,
-    inside: Mutex<Inside>,
+    inside: Mutex<ClientsState>,
     freed: Condvar,
 }
 
 #[derive(Default)]
-struct Inside {
-    negotiating: VecDeque<Arc<Guest>>,
-    seated: Vec<Arc<Guest>>,
+struct ClientsState {
+    negotiating: VecDeque<Arc<NbdClient>>,
+    seated: Vec<Arc<NbdClient>>,
     /// Bytes that all of them hold.
     held: u64,
 }
 
-impl Guests {
+impl NbdClients {
     pub(super) fn new() -> Self {
-        Guests { since: Instant::now(), inside: Mutex::default(), freed: Condvar::new() }
+        NbdClients { since: Instant::now(), inside: Mutex::default(), freed: Condvar::new() }
     }
 
     /// A client comes, and may negotiate. `cut` ends its connection.
-    pub(super) fn enter(&self, cut: impl Fn() + Send + Sync + 'static) -> Arc<Guest> {
-        let guest = Guest::new(self.since, cut);
+    pub(super) fn enter(&self, cut: impl Fn() + Send + Sync + 'static) -> Arc<NbdClient> {
+        let guest = NbdClient::new(self.since, cut);
         let mut inside = self.inside();
         inside.negotiating.push_back(Arc::clone(&guest));
         if inside.negotiating.len() > NEGOTIATING {
@@ -144,7 +144,7 @@ impl Guests {
 
     /// A client that negotiated gets a card, where need be in place of the one that has been idle longest; false where
     /// none was until then, or it was cut off.
-    pub(super) fn seat(&self, guest: &Arc<Guest>, until: Instant) -> bool {
+    pub(super) fn seat(&self, guest: &Arc<NbdClient>, until: Instant) -> bool {
         loop {
             if self.inside().seat(guest) {
                 guest.touch();
@@ -157,7 +157,7 @@ impl Guests {
         }
     }
 
-    pub(super) fn leave(&self, guest: &Arc<Guest>) {
+    pub(super) fn leave(&self, guest: &Arc<NbdClient>) {
         guest.cut();
         let mut inside = self.inside();
         inside.negotiating.retain(|other| !Arc::ptr_eq(other, guest));
@@ -170,7 +170,7 @@ impl Guests {
     }
 
     /// Waits for memory for a request's data; `None` once the client is gone.
-    pub(super) fn take(self: &Arc<Self>, guest: &Arc<Guest>, len: u64) -> Option<Taken> {
+    pub(super) fn take(self: &Arc<Self>, guest: &Arc<NbdClient>, len: u64) -> Option<ReservedMemory> {
         let wanted = len.max(LEAST);
         let mut inside = self.inside();
         while !guest.is_gone() && !inside.has_room(guest.held(), wanted) {
@@ -181,17 +181,17 @@ impl Guests {
         inside.held += wanted;
         guest.held.fetch_add(wanted, Ordering::Relaxed);
         drop(inside);
-        let taken = Taken { guests: Arc::clone(self), guest: Arc::clone(guest), bytes: wanted };
+        let taken = ReservedMemory { guests: Arc::clone(self), guest: Arc::clone(guest), bytes: wanted };
         (!guest.is_gone()).then_some(taken)
     }
 
-    fn inside(&self) -> MutexGuard<'_, Inside> {
+    fn inside(&self) -> MutexGuard<'_, ClientsState> {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Inside {
-    fn seat(&mut self, guest: &Arc<Guest>) -> bool {
+impl ClientsState {
+    fn seat(&mut self, guest: &Arc<NbdClient>) -> bool {
         if guest.is_gone() {
             return false;
         }
@@ -214,13 +214,13 @@ impl Inside {
     }
 }
 
-pub(super) struct Taken {
-    guests: Arc<Guests>,
-    guest: Arc<Guest>,
+pub(super) struct ReservedMemory {
+    guests: Arc<NbdClients>,
+    guest: Arc<NbdClient>,
     bytes: u64,
 }
 
-impl Taken {
+impl ReservedMemory {
     /// The data is gone, and only the answer is left.
     pub(super) fn shrink(&mut self) {
         let less = self.bytes - LEAST;
@@ -237,7 +237,7 @@ impl Taken {
     }
 }
 
-impl Drop for Taken {
+impl Drop for ReservedMemory {
     fn drop(&mut self) {
         self.give(self.bytes);
     }
@@ -247,11 +247,11 @@ impl Drop for Taken {
 mod tests {
     use super::*;
 
-    fn guests() -> Arc<Guests> {
-        Arc::new(Guests::new())
+    fn guests() -> Arc<NbdClients> {
+        Arc::new(NbdClients::new())
     }
 
-    fn seated(guests: &Guests) -> Arc<Guest> {
+    fn seated(guests: &NbdClients) -> Arc<NbdClient> {
         let guest = guests.enter(|| ());
         assert!(guests.seat(&guest, Instant::now()));
         guest
@@ -272,7 +272,8 @@ mod tests {
         let all: Vec<_> = (0..SEATS).map(|_| seated(&guests)).collect();
         let late = guests.enter(|| ());
         assert!(!guests.seat(&late, Instant::now()), "all have just come");
-        let before = |guest: &Guest, ms| guest.moved.store(guest.now().saturating_sub(ms), Ordering::Relaxed);
+        let before =
+            |guest: &NbdClient, ms| guest.moved.store(guest.now().saturating_sub(ms), Ordering::Relaxed);
         // As if the listener had been there for a while.
         std::thread::sleep(IDLE + Duration::from_millis(500));
         all.iter().for_each(|guest| guest.touch());
@@ -285,7 +286,7 @@ mod tests {
     #[test]
     fn what_one_does_not_take_is_bounded_and_keeps_no_other_from_working() {
         let guests = guests();
-        let hoard = |guest: &Arc<Guest>| -> Vec<Taken> {
+        let hoard = |guest: &Arc<NbdClient>| -> Vec<ReservedMemory> {
             let fits = || guests.inside().has_room(guest.held(), EACH / 4);
             std::iter::from_fn(|| fits().then(|| guests.take(guest, EACH / 4).unwrap())).collect()
         };
@@ -304,7 +305,7 @@ mod tests {
         let guests = guests();
         let stalled: Vec<_> = (0..4).map(|_| seated(&guests)).collect();
         let mut held: Vec<_> = stalled.iter().map(|guest| guests.take(guest, EACH)).collect();
-        stalled[0].due[Direction::Out as usize].store(1, Ordering::Relaxed);
+        stalled[0].due[SocketDirection::Out as usize].store(1, Ordering::Relaxed);
         std::thread::sleep(Duration::from_millis(5));
         let waits = seated(&guests);
         std::thread::scope(|scope| {

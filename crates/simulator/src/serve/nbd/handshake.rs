@@ -3,7 +3,7 @@
 
 use super::super::slot::SECTOR;
 use super::transmit::{
-    EXPORT_FLAGS, LARGEST, MAGIC, OPTION_MAGIC, Reader, flag, info, option, option_reply, reply,
+    EXPORT_FLAGS, IntegerReader, LARGEST, MAGIC, OPTION_MAGIC, flag, info, option, option_reply, reply,
 };
 
 /// The longest option that is read: names have at most 4096 bytes by the protocol.
@@ -18,13 +18,13 @@ const CHUNK: u32 = 4096;
 const BLOCKS: [u32; 3] = [SECTOR as u32, 4096, LARGEST];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Export {
+pub(super) struct NbdExport {
     pub(super) name: String,
     pub(super) bytes: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Next {
+pub(super) enum HandshakeNext {
     Negotiate,
     /// Requests to an export.
     Transmit {
@@ -36,7 +36,7 @@ pub(super) enum Next {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum State {
+enum HandshakeState {
     ClientFlags,
     OptionHead,
     OptionData { option: u32, len: u32 },
@@ -44,15 +44,15 @@ enum State {
 }
 
 #[derive(Debug)]
-pub(super) struct Handshake<'a> {
-    exports: &'a [Export],
-    state: State,
+pub(super) struct NbdHandshake<'a> {
+    exports: &'a [NbdExport],
+    state: HandshakeState,
     no_zeroes: bool,
 }
 
-impl<'a> Handshake<'a> {
-    pub(super) fn new(exports: &'a [Export]) -> Self {
-        Handshake { exports, state: State::ClientFlags, no_zeroes: false }
+impl<'a> NbdHandshake<'a> {
+    pub(super) fn new(exports: &'a [NbdExport]) -> Self {
+        NbdHandshake { exports, state: HandshakeState::ClientFlags, no_zeroes: false }
     }
 
     pub(super) fn greeting() -> Vec<u8> {
@@ -66,77 +66,77 @@ impl<'a> Handshake<'a> {
     /// Bytes wanted next; at most [`LONGEST`].
     pub(super) fn wants(&self) -> usize {
         match self.state {
-            State::ClientFlags => 4,
-            State::OptionHead => 16,
-            State::OptionData { len, .. } => len as usize,
-            State::Skip { left, .. } => left.min(CHUNK) as usize,
+            HandshakeState::ClientFlags => 4,
+            HandshakeState::OptionHead => 16,
+            HandshakeState::OptionData { len, .. } => len as usize,
+            HandshakeState::Skip { left, .. } => left.min(CHUNK) as usize,
         }
     }
 
     /// Takes the bytes that were wanted; appends what to send to `out`.
-    pub(super) fn take(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Next {
+    pub(super) fn take(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> HandshakeNext {
         match self.state {
-            State::ClientFlags => self.client_flags(bytes),
-            State::OptionHead => self.head(bytes, out),
-            State::OptionData { option, .. } => {
-                self.state = State::OptionHead;
+            HandshakeState::ClientFlags => self.client_flags(bytes),
+            HandshakeState::OptionHead => self.head(bytes, out),
+            HandshakeState::OptionData { option, .. } => {
+                self.state = HandshakeState::OptionHead;
                 self.option(option, bytes, out)
             }
-            State::Skip { option, left } => self.skip(option, left - left.min(CHUNK), out),
+            HandshakeState::Skip { option, left } => self.skip(option, left - left.min(CHUNK), out),
         }
     }
 
-    fn client_flags(&mut self, bytes: &[u8]) -> Next {
+    fn client_flags(&mut self, bytes: &[u8]) -> HandshakeNext {
         let known = u32::from(flag::FIXED_NEWSTYLE | flag::NO_ZEROES);
-        match Reader(bytes).u32() {
+        match IntegerReader(bytes).u32() {
             Some(flags) if flags & !known == 0 => {
                 self.no_zeroes = flags & u32::from(flag::NO_ZEROES) != 0;
-                self.state = State::OptionHead;
-                Next::Negotiate
+                self.state = HandshakeState::OptionHead;
+                HandshakeNext::Negotiate
             }
-            _ => Next::Close,
+            _ => HandshakeNext::Close,
         }
     }
 
-    fn head(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Next {
-        let mut reader = Reader(bytes);
+    fn head(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> HandshakeNext {
+        let mut reader = IntegerReader(bytes);
         match (reader.u64(), reader.u32(), reader.u32()) {
             (Some(OPTION_MAGIC), Some(option), Some(0)) => self.option(option, &[], out),
             (Some(OPTION_MAGIC), Some(option), Some(len)) if len <= LONGEST => {
-                self.state = State::OptionData { option, len };
-                Next::Negotiate
+                self.state = HandshakeState::OptionData { option, len };
+                HandshakeNext::Negotiate
             }
             (Some(OPTION_MAGIC), Some(option), Some(left)) if left <= SKIPPED => {
-                self.state = State::Skip { option, left };
-                Next::Negotiate
+                self.state = HandshakeState::Skip { option, left };
+                HandshakeNext::Negotiate
             }
-            _ => Next::Close,
+            _ => HandshakeNext::Close,
         }
     }
 
-    fn skip(&mut self, option: u32, left: u32, out: &mut Vec<u8>) -> Next {
+    fn skip(&mut self, option: u32, left: u32, out: &mut Vec<u8>) -> HandshakeNext {
         if left > 0 {
-            self.state = State::Skip { option, left };
-            return Next::Negotiate;
+            self.state = HandshakeState::Skip { option, left };
+            return HandshakeNext::Negotiate;
         }
-        self.state = State::OptionHead;
+        self.state = HandshakeState::OptionHead;
         option_reply(out, option, reply::TOO_BIG, b"this option is too long");
-        Next::Negotiate
+        HandshakeNext::Negotiate
     }
 
-    fn option(&mut self, number: u32, data: &[u8], out: &mut Vec<u8>) -> Next {
+    fn option(&mut self, number: u32, data: &[u8], out: &mut Vec<u8>) -> HandshakeNext {
         match number {
             option::EXPORT_NAME => return self.export_name(data, out),
             option::ABORT => {
                 option_reply(out, number, reply::ACK, &[]);
-                return Next::Close;
+                return HandshakeNext::Close;
             }
             option::LIST if data.is_empty() => self.list(out),
             option::LIST => option_reply(out, number, reply::INVALID, b"a list takes no data"),
             option::INFO | option::GO => return self.info(number, data, out),
             _ => option_reply(out, number, reply::UNSUPPORTED, &[]),
         }
-        Next::Negotiate
+        HandshakeNext::Negotiate
     }
 
     /// An export's number; the empty name is the first.
@@ -148,14 +148,14 @@ impl<'a> Handshake<'a> {
     }
 
     /// The old way of choosing: it has no errors, only hanging up.
-    fn export_name(&self, name: &[u8], out: &mut Vec<u8>) -> Next {
-        let Some(export) = self.find(name) else { return Next::Close };
+    fn export_name(&self, name: &[u8], out: &mut Vec<u8>) -> HandshakeNext {
+        let Some(export) = self.find(name) else { return HandshakeNext::Close };
         out.extend(self.exports[export].bytes.to_be_bytes());
         out.extend(EXPORT_FLAGS.to_be_bytes());
         if !self.no_zeroes {
             out.extend([0; 124]);
         }
-        Next::Transmit { export, aligned: false }
+        HandshakeNext::Transmit { export, aligned: false }
     }
 
     fn list(&self, out: &mut Vec<u8>) {
@@ -167,14 +167,14 @@ impl<'a> Handshake<'a> {
         option_reply(out, option::LIST, reply::ACK, &[]);
     }
 
-    fn info(&self, number: u32, data: &[u8], out: &mut Vec<u8>) -> Next {
-        let Some(asked) = Asked::parse(data) else {
+    fn info(&self, number: u32, data: &[u8], out: &mut Vec<u8>) -> HandshakeNext {
+        let Some(asked) = ExportQuery::parse(data) else {
             option_reply(out, number, reply::INVALID, b"name and list do not fill the option");
-            return Next::Negotiate;
+            return HandshakeNext::Negotiate;
         };
         let Some(found) = self.find(asked.name) else {
             option_reply(out, number, reply::UNKNOWN, b"no card of that name is served here");
-            return Next::Negotiate;
+            return HandshakeNext::Negotiate;
         };
         let export = &self.exports[found];
         let mut inform = |kind: u16, fields: &[&[u8]]| {
@@ -193,26 +193,26 @@ impl<'a> Handshake<'a> {
         inform(info::BLOCK_SIZE, &[&blocks[0], &blocks[1], &blocks[2]]);
         option_reply(out, number, reply::ACK, &[]);
         match number {
-            option::GO => Next::Transmit { export: found, aligned: asked.wants(info::BLOCK_SIZE) },
-            _ => Next::Negotiate,
+            option::GO => HandshakeNext::Transmit { export: found, aligned: asked.wants(info::BLOCK_SIZE) },
+            _ => HandshakeNext::Negotiate,
         }
     }
 }
 
 /// What INFO and GO carry: a name, and the kinds of information asked for.
-struct Asked<'a> {
+struct ExportQuery<'a> {
     name: &'a [u8],
     kinds: &'a [u8],
 }
 
-impl<'a> Asked<'a> {
+impl<'a> ExportQuery<'a> {
     fn parse(data: &'a [u8]) -> Option<Self> {
-        let mut reader = Reader(data);
+        let mut reader = IntegerReader(data);
         let len = reader.u32()?;
         let name = reader.take(len as usize)?;
         let count = reader.u16()?;
         let kinds = reader.take(usize::from(count) * 2)?;
-        reader.0.is_empty().then_some(Asked { name, kinds })
+        reader.0.is_empty().then_some(ExportQuery { name, kinds })
     }
 
     fn wants(&self, kind: u16) -> bool {

@@ -2,11 +2,11 @@
 //! behind is replaced.
 
 use super::super::ServeError;
-use super::super::slot::Slot;
-use super::guests::{Guest, Guests};
-use super::handshake::Export;
+use super::super::slot::ServedCard;
+use super::guests::{NbdClient, NbdClients};
+use super::handshake::NbdExport;
 use super::session;
-use cardscope_files::{FileError, Folder, Identity};
+use cardscope_files::{FileError, FileIdentity, ResolvedFolder};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::FileType;
 use std::ffi::OsString;
@@ -35,37 +35,40 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Bytes that a negotiation may have, both ways together: the longest option that is skipped, and some.
 const MOST_SAID: usize = 2 << 20;
 
-enum Socket {
+enum ListenSocket {
     Tcp(TcpListener, SocketAddr),
-    Unix(Local),
+    Unix(UnixSocketFile),
 }
 
 /// A listening server; dropped, it is closed and its clients are cut off.
-pub(in super::super) struct Listener {
-    shared: Arc<Shared>,
+pub(in super::super) struct NbdListener {
+    shared: Arc<ListenerShared>,
     thread: Option<JoinHandle<()>>,
 }
 
-struct Shared {
-    socket: Socket,
-    cards: Vec<Arc<Slot>>,
-    exports: Vec<Export>,
-    guests: Arc<Guests>,
+struct ListenerShared {
+    socket: ListenSocket,
+    cards: Vec<Arc<ServedCard>>,
+    exports: Vec<NbdExport>,
+    guests: Arc<NbdClients>,
     stop: AtomicBool,
 }
 
-impl Listener {
-    pub(in super::super) fn start(address: &Address, cards: &[Arc<Slot>]) -> Result<Listener, ServeError> {
+impl NbdListener {
+    pub(in super::super) fn start(
+        address: &NbdAddress,
+        cards: &[Arc<ServedCard>],
+    ) -> Result<NbdListener, ServeError> {
         let socket = match address {
-            Address::Tcp(text) => tcp(text)?,
-            Address::Unix(path) => Socket::Unix(Local::bind(path)?),
+            NbdAddress::Tcp(text) => tcp(text)?,
+            NbdAddress::Unix(path) => ListenSocket::Unix(UnixSocketFile::bind(path)?),
         };
-        let export = |card: &Arc<Slot>| Export { name: card.name.clone(), bytes: card.live.bytes };
+        let export = |card: &Arc<ServedCard>| NbdExport { name: card.name.clone(), bytes: card.live.bytes };
         let exports = cards.iter().map(export).collect();
         let stop = AtomicBool::new(false);
-        let guests = Arc::new(Guests::new());
-        let shared = Arc::new(Shared { socket, cards: cards.to_vec(), exports, guests, stop });
-        let mut listener = Listener { shared: Arc::clone(&shared), thread: None };
+        let guests = Arc::new(NbdClients::new());
+        let shared = Arc::new(ListenerShared { socket, cards: cards.to_vec(), exports, guests, stop });
+        let mut listener = NbdListener { shared: Arc::clone(&shared), thread: None };
         let started = std::thread::Builder::new().name("card-nbd".to_owned()).spawn(move || shared.run());
         listener.thread = Some(started.map_err(|e| refused(address, &e.to_string()))?);
         Ok(listener)
@@ -74,15 +77,15 @@ impl Listener {
     /// Where a card is, as clients of NBD write it.
     pub(in super::super) fn uri(&self, name: &str) -> String {
         match &self.shared.socket {
-            Socket::Tcp(_, address) => format!("nbd://{address}/{name}"),
-            Socket::Unix(local) => format!("nbd+unix:///{name}?socket={}", escaped(&local.path)),
+            ListenSocket::Tcp(_, address) => format!("nbd://{address}/{name}"),
+            ListenSocket::Unix(local) => format!("nbd+unix:///{name}?socket={}", escaped(&local.path)),
         }
     }
 
     /// A sentence where others than this machine's users can connect.
     pub(in super::super) fn warning(&self) -> Option<String> {
         match &self.shared.socket {
-            Socket::Tcp(_, address) if !address.ip().is_loopback() => Some(format!(
+            ListenSocket::Tcp(_, address) if !address.ip().is_loopback() => Some(format!(
                 "warning: NBD has no password: anybody who reaches {address} can read and write these cards"
             )),
             _ => None,
@@ -90,13 +93,13 @@ impl Listener {
     }
 }
 
-impl Drop for Listener {
+impl Drop for NbdListener {
     fn drop(&mut self) {
         self.shared.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
-        if let Socket::Unix(local) = &self.shared.socket {
+        if let ListenSocket::Unix(local) = &self.shared.socket {
             local.remove();
         }
     }
@@ -109,7 +112,7 @@ fn escaped(path: &Path) -> String {
     path.as_os_str().as_bytes().iter().map(|b| byte(*b)).collect()
 }
 
-fn tcp(text: &str) -> Result<Socket, ServeError> {
+fn tcp(text: &str) -> Result<ListenSocket, ServeError> {
     let named = |error: io::Error| {
         refused(
             text,
@@ -130,27 +133,27 @@ fn tcp(text: &str) -> Result<Socket, ServeError> {
     let broken = |error: io::Error| refused(text, &error.to_string());
     listener.set_nonblocking(true).map_err(broken)?;
     let address = listener.local_addr().map_err(broken)?;
-    Ok(Socket::Tcp(listener, address))
+    Ok(ListenSocket::Tcp(listener, address))
 }
 
-impl Socket {
+impl ListenSocket {
     fn fd(&self) -> BorrowedFd<'_> {
         match self {
-            Socket::Tcp(listener, _) => listener.as_fd(),
-            Socket::Unix(local) => local.listener.as_fd(),
+            ListenSocket::Tcp(listener, _) => listener.as_fd(),
+            ListenSocket::Unix(local) => local.listener.as_fd(),
         }
     }
 
-    fn accept(&self) -> io::Result<Stream> {
+    fn accept(&self) -> io::Result<ClientStream> {
         match self {
-            Socket::Tcp(listener, _) => {
+            ListenSocket::Tcp(listener, _) => {
                 let (stream, _) = listener.accept()?;
                 stream.set_nonblocking(false)?;
                 // Answers are sent at once, not gathered.
                 stream.set_nodelay(true)?;
                 Ok(OwnedFd::from(stream).into())
             }
-            Socket::Unix(local) => {
+            ListenSocket::Unix(local) => {
                 let (stream, _) = local.listener.accept()?;
                 stream.set_nonblocking(false)?;
                 Ok(stream)
@@ -159,7 +162,7 @@ impl Socket {
     }
 }
 
-impl Shared {
+impl ListenerShared {
     fn run(self: &Arc<Self>) {
         let mut clients: Vec<JoinHandle<()>> = Vec::new();
         while !self.stop.load(Ordering::Relaxed) {
@@ -179,7 +182,7 @@ impl Shared {
     }
 
     /// Gives a client a thread; one that cannot be had is a client turned away.
-    fn welcome(self: &Arc<Self>, stream: Stream) -> Option<JoinHandle<()>> {
+    fn welcome(self: &Arc<Self>, stream: ClientStream) -> Option<JoinHandle<()>> {
         let (handle, shared) = (stream.try_clone().ok()?, Arc::clone(self));
         let guest = self.guests.enter(move || drop(handle.shutdown(Shutdown::Both)));
         let theirs = Arc::clone(&guest);
@@ -192,39 +195,40 @@ impl Shared {
         thread.inspect_err(|_| self.guests.leave(&guest)).ok()
     }
 
-    fn serve(&self, mut stream: Stream, guest: &Arc<Guest>) -> session::Ended {
+    fn serve(&self, mut stream: ClientStream, guest: &Arc<NbdClient>) -> session::SessionResult {
         let until = Instant::now() + PATIENCE;
-        let chosen = session::negotiate(&mut Limited::new(&mut stream, until, MOST_SAID), &self.exports)?;
+        let chosen =
+            session::negotiate(&mut LimitedReader::new(&mut stream, until, MOST_SAID), &self.exports)?;
         let Some((export, aligned)) = chosen else { return Ok(()) };
         if !self.guests.seat(guest, until) {
             return Ok(());
         }
-        let client = session::Client { guests: &self.guests, guest };
+        let client = session::SessionClient { guests: &self.guests, guest };
         session::transmit(stream.try_clone()?, stream, &self.cards[export], aligned, client)
     }
 }
 
 /// A connection, whichever way it came: once made, one of TCP is read, written and shut down by the same calls as that of a
 /// Unix socket.
-pub(super) type Stream = UnixStream;
+pub(super) type ClientStream = UnixStream;
 
 /// A connection that has until a certain time for a certain number of bytes, both ways together: who sends a byte now and
 /// then gains nothing by it.
-pub(super) struct Limited<'a> {
-    stream: &'a mut Stream,
+pub(super) struct LimitedReader<'a> {
+    stream: &'a mut ClientStream,
     until: Instant,
     left: usize,
 }
 
-impl<'a> Limited<'a> {
-    pub(super) fn new(stream: &'a mut Stream, until: Instant, bytes: usize) -> Self {
-        Limited { stream, until, left: bytes }
+impl<'a> LimitedReader<'a> {
+    pub(super) fn new(stream: &'a mut ClientStream, until: Instant, bytes: usize) -> Self {
+        LimitedReader { stream, until, left: bytes }
     }
 
     fn one(
         &mut self,
         len: usize,
-        act: impl FnOnce(&mut Stream, usize) -> io::Result<usize>,
+        act: impl FnOnce(&mut ClientStream, usize) -> io::Result<usize>,
     ) -> io::Result<usize> {
         let time = self.until.saturating_duration_since(Instant::now());
         if time.is_zero() || (self.left == 0 && len > 0) {
@@ -238,20 +242,20 @@ impl<'a> Limited<'a> {
     }
 }
 
-impl Drop for Limited<'_> {
+impl Drop for LimitedReader<'_> {
     fn drop(&mut self) {
         // Without it the connection ends too early, which its client sees.
         let _ = self.stream.set_read_timeout(None).and_then(|()| self.stream.set_write_timeout(None));
     }
 }
 
-impl Read for Limited<'_> {
+impl Read for LimitedReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.one(buffer.len(), |stream, len| stream.read(&mut buffer[..len]))
     }
 }
 
-impl Write for Limited<'_> {
+impl Write for LimitedReader<'_> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         self.one(data.len(), |stream, len| stream.write(&data[..len]))
     }
@@ -263,14 +267,14 @@ impl Write for Limited<'_> {
 
 /// Where NBD clients connect.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Address {
+pub enum NbdAddress {
     /// A host and a port; port 0 lets the kernel choose.
     Tcp(String),
     /// A Unix socket.
     Unix(PathBuf),
 }
 
-impl FromStr for Address {
+impl FromStr for NbdAddress {
     type Err = ServeError;
 
     /// Whatever has a slash, or does not end in a colon and a number, is a path.
@@ -278,22 +282,22 @@ impl FromStr for Address {
         let port = text.rsplit_once(':').map(|(host, port)| (host, port.parse::<u16>()));
         match port {
             _ if text.is_empty() => Err(refused(text, "write host:port, or the path of a socket")),
-            _ if text.contains('/') => Ok(Address::Unix(PathBuf::from(text))),
+            _ if text.contains('/') => Ok(NbdAddress::Unix(PathBuf::from(text))),
             Some(("", _)) => {
                 Err(refused(text, "a host is missing; write 127.0.0.1:10809, or 0.0.0.0:10809 for any"))
             }
-            Some((_, Ok(_))) => Ok(Address::Tcp(text.to_owned())),
+            Some((_, Ok(_))) => Ok(NbdAddress::Tcp(text.to_owned())),
             Some((_, Err(_))) => Err(refused(text, "the port must be a number up to 65535")),
-            None => Ok(Address::Unix(PathBuf::from(text))),
+            None => Ok(NbdAddress::Unix(PathBuf::from(text))),
         }
     }
 }
 
-impl fmt::Display for Address {
+impl fmt::Display for NbdAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Address::Tcp(text) => f.write_str(text),
-            Address::Unix(path) => write!(f, "{}", path.display()),
+            NbdAddress::Tcp(text) => f.write_str(text),
+            NbdAddress::Unix(path) => write!(f, "{}", path.display()),
         }
     }
 }
@@ -302,22 +306,22 @@ pub(super) fn refused(address: impl ToString, reason: &str) -> ServeError {
     ServeError::Address(address.to_string(), reason.to_owned())
 }
 
-pub(super) struct Local {
+pub(super) struct UnixSocketFile {
     pub(super) listener: UnixListener,
     /// Its whole path, for messages.
     pub(super) path: PathBuf,
-    folder: Folder,
+    folder: ResolvedFolder,
     name: OsString,
-    identity: Identity,
+    identity: FileIdentity,
 }
 
-impl Local {
-    pub(super) fn bind(path: &Path) -> Result<Local, ServeError> {
+impl UnixSocketFile {
+    pub(super) fn bind(path: &Path) -> Result<UnixSocketFile, ServeError> {
         let broken = |error: FileError| match error {
             e if e.is_absent() => refused(path.display(), "its directory does not exist; create it first"),
             e => refused(path.display(), &e.to_string()),
         };
-        let (folder, name) = Folder::of_file(path).map_err(broken)?;
+        let (folder, name) = ResolvedFolder::of_file(path).map_err(broken)?;
         // Longer paths than a socket's address holds fit this way, too.
         let at = folder.by_descriptor().join(&name);
         if let Some(there) = folder.look(&name).map_err(broken)? {
@@ -327,14 +331,14 @@ impl Local {
             }
             let dead = UnixStream::connect(&at);
             must_be_dead(path, dead)?;
-            folder.remove(&name, Identity::from(&there)).map_err(broken)?;
+            folder.remove(&name, FileIdentity::from(&there)).map_err(broken)?;
         }
         let listener = UnixListener::bind(&at).map_err(|e| broken(e.into()))?;
         listener.set_nonblocking(true).map_err(|e| broken(e.into()))?;
         let gone = || refused(path.display(), "the socket was removed immediately");
         let made = folder.look(&name).map_err(broken)?.ok_or_else(gone)?;
         let path = folder.path().join(&name);
-        Ok(Local { listener, path, folder, name, identity: Identity::from(&made) })
+        Ok(UnixSocketFile { listener, path, folder, name, identity: FileIdentity::from(&made) })
     }
 
     /// Removes the socket's file, unless somebody else has put another there.
@@ -366,7 +370,7 @@ mod tests {
         });
         let mut stream = ours;
         let until = Instant::now() + Duration::from_millis(300);
-        assert!(Limited::new(&mut stream, until, 1 << 20).read_exact(&mut [0; 4096]).is_err());
+        assert!(LimitedReader::new(&mut stream, until, 1 << 20).read_exact(&mut [0; 4096]).is_err());
         assert!(Instant::now() >= until);
         drop(stream);
         trickle.join().unwrap();
@@ -377,19 +381,19 @@ mod tests {
         let (ours, mut theirs) = UnixStream::pair().unwrap();
         let mut stream = ours;
         let soon = || Instant::now() + Duration::from_millis(100);
-        assert!(Limited::new(&mut stream, soon(), 1 << 30).write_all(&vec![0; 16 << 20]).is_err());
+        assert!(LimitedReader::new(&mut stream, soon(), 1 << 30).write_all(&vec![0; 16 << 20]).is_err());
         theirs.write_all(&[0; 100]).unwrap();
-        let mut few = Limited::new(&mut stream, Instant::now() + Duration::from_secs(60), 50);
+        let mut few = LimitedReader::new(&mut stream, Instant::now() + Duration::from_secs(60), 50);
         assert!(few.read_exact(&mut [0; 50]).is_ok() && few.read_exact(&mut [0; 1]).is_err());
     }
 
     #[test]
     fn ports_and_paths_are_told_apart() {
-        let address = |text: &str| text.parse::<Address>().map_err(|e| e.to_string());
-        assert_eq!(address("127.0.0.1:10809"), Ok(Address::Tcp("127.0.0.1:10809".to_owned())));
-        assert_eq!(address("[::1]:0"), Ok(Address::Tcp("[::1]:0".to_owned())));
-        assert_eq!(address("/run/card:1"), Ok(Address::Unix("/run/card:1".into())));
-        assert_eq!(address("card.sock"), Ok(Address::Unix("card.sock".into())));
+        let address = |text: &str| text.parse::<NbdAddress>().map_err(|e| e.to_string());
+        assert_eq!(address("127.0.0.1:10809"), Ok(NbdAddress::Tcp("127.0.0.1:10809".to_owned())));
+        assert_eq!(address("[::1]:0"), Ok(NbdAddress::Tcp("[::1]:0".to_owned())));
+        assert_eq!(address("/run/card:1"), Ok(NbdAddress::Unix("/run/card:1".into())));
+        assert_eq!(address("card.sock"), Ok(NbdAddress::Unix("card.sock".into())));
         for (bad, word) in [("", "host:port"), (":10809", "host is missing"), ("host:99999", "port")] {
             assert!(address(bad).is_err_and(|e| e.contains(word)), "{bad}");
         }

@@ -11,5 +11,5 @@ mod transmit;
 #[cfg(test)]
 mod rubbish;
 
-pub use listen::Address;
-pub(super) use listen::Listener;
+pub use listen::NbdAddress;
+pub(super) use listen::NbdListener;

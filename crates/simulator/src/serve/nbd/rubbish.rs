@@ -1,13 +1,14 @@
 //! Clients that send anything at all: no panic, nothing allocated on their word, and the card serves the next one.
 
-use super::super::awake::Awake;
-use super::super::options::Options;
-use super::super::slot::Slot;
-use super::guests::Guests;
-use super::handshake::{Export, Handshake, Next};
-use super::session::{Client, negotiate, transmit};
+use super::super::awake::CpuLatencyGuard;
+use super::super::options::ServingOptions;
+use super::super::slot::ServedCard;
+use super::guests::NbdClients;
+use super::handshake::{HandshakeNext, NbdExport, NbdHandshake};
+use super::session::{SessionClient, negotiate, transmit};
 use super::transmit::{
-    LARGEST, Limits, OPTION_MAGIC, REQUEST_BYTES, REQUEST_MAGIC, Request, Task, Verdict, judge,
+    ExportLimits, LARGEST, NbdCommand, OPTION_MAGIC, REQUEST_BYTES, REQUEST_MAGIC, RequestVerdict,
+    WireRequest, judge,
 };
 use proptest::prelude::*;
 use std::io::{Cursor, Read, Write};
@@ -17,22 +18,22 @@ const BYTES: u64 = 1 << 20;
 
 thread_local! {
     /// Each test has its own, so that none meets what another wrote.
-    static CARD: Arc<Slot> = {
+    static CARD: Arc<ServedCard> = {
         let spec = crate::target_spec::parse("sim:constant?announced_bytes=1MiB").unwrap();
-        let options = Options::at_once();
-        Arc::new(Slot::new(&spec, "constant".to_owned(), &options, &Arc::new(Awake::new(&options))).unwrap())
+        let options = ServingOptions::at_once();
+        Arc::new(ServedCard::new(&spec, "constant".to_owned(), &options, &Arc::new(CpuLatencyGuard::new(&options))).unwrap())
     };
 }
 
-fn exports() -> Vec<Export> {
-    vec![Export { name: "constant".to_owned(), bytes: BYTES }]
+fn exports() -> Vec<NbdExport> {
+    vec![NbdExport { name: "constant".to_owned(), bytes: BYTES }]
 }
 
 /// What a client gets to see.
 #[derive(Clone, Default)]
-struct Seen(Arc<Mutex<Vec<u8>>>);
+struct ClientView(Arc<Mutex<Vec<u8>>>);
 
-impl Write for Seen {
+impl Write for ClientView {
     fn write(&mut self, data: &[u8]) -> std::io::Result<usize> {
         self.0.lock().unwrap().extend(data);
         Ok(data.len())
@@ -44,18 +45,18 @@ impl Write for Seen {
 }
 
 /// Both ways of a connection.
-struct Wire<'a> {
+struct ConnectionPair<'a> {
     sent: Cursor<&'a [u8]>,
-    seen: Seen,
+    seen: ClientView,
 }
 
-impl Read for Wire<'_> {
+impl Read for ConnectionPair<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         self.sent.read(buffer)
     }
 }
 
-impl Write for Wire<'_> {
+impl Write for ConnectionPair<'_> {
     fn write(&mut self, data: &[u8]) -> std::io::Result<usize> {
         self.seen.write(data)
     }
@@ -67,11 +68,11 @@ impl Write for Wire<'_> {
 
 /// A client that sends these bytes and hangs up; gives what it saw.
 fn converse(bytes: &[u8]) -> Vec<u8> {
-    let mut wire = Wire { sent: Cursor::new(bytes), seen: Seen::default() };
+    let mut wire = ConnectionPair { sent: Cursor::new(bytes), seen: ClientView::default() };
     if let Ok(Some((_, aligned))) = negotiate(&mut wire, &exports()) {
-        let guests = Arc::new(Guests::new());
+        let guests = Arc::new(NbdClients::new());
         let guest = guests.enter(|| ());
-        let client = Client { guests: &guests, guest: &guest };
+        let client = SessionClient { guests: &guests, guest: &guest };
         let _ = CARD.with(|card| transmit(wire.sent, wire.seen.clone(), card, aligned, client));
     }
     let seen = wire.seen.0.lock().unwrap();
@@ -133,12 +134,12 @@ proptest! {
     #[test]
     fn a_negotiation_survives_any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
         let (exports, mut out) = (exports(), Vec::new());
-        let mut handshake = Handshake::new(&exports);
+        let mut handshake = NbdHandshake::new(&exports);
         let mut rest = &bytes[..];
         while let Some((front, after)) = rest.split_at_checked(handshake.wants()) {
             prop_assert!(handshake.wants() <= 8192);
             rest = after;
-            if handshake.take(front, &mut out) != Next::Negotiate {
+            if handshake.take(front, &mut out) != HandshakeNext::Negotiate {
                 break;
             }
         }
@@ -160,14 +161,14 @@ proptest! {
     #[test]
     fn a_request_that_is_done_lies_within_the_card(bytes in any::<[u8; REQUEST_BYTES - 4]>(), aligned: bool) {
         let head: Vec<u8> = REQUEST_MAGIC.to_be_bytes().into_iter().chain(bytes).collect();
-        let request = Request::parse(&head.try_into().unwrap()).unwrap();
-        let small = Request { command: request.command % 8, flags: request.flags % 4, ..request };
-        let near = Request { offset: request.offset % (2 * BYTES), len: request.len % (1 << 26), ..small };
+        let request = WireRequest::parse(&head.try_into().unwrap()).unwrap();
+        let small = WireRequest { command: request.command % 8, flags: request.flags % 4, ..request };
+        let near = WireRequest { offset: request.offset % (2 * BYTES), len: request.len % (1 << 26), ..small };
         for request in [request, small, near] {
-            match judge(&request, Limits { bytes: BYTES, aligned }) {
-                Verdict::Do { task: Task::Flush, .. } | Verdict::Close => {}
-                Verdict::Do { offset, len, .. } => prop_assert!(offset + len <= BYTES && len > 0),
-                Verdict::Refuse { skip, .. } => prop_assert!(skip <= u64::from(LARGEST)),
+            match judge(&request, ExportLimits { bytes: BYTES, aligned }) {
+                RequestVerdict::Do { task: NbdCommand::Flush, .. } | RequestVerdict::Close => {}
+                RequestVerdict::Do { offset, len, .. } => prop_assert!(offset + len <= BYTES && len > 0),
+                RequestVerdict::Refuse { skip, .. } => prop_assert!(skip <= u64::from(LARGEST)),
             }
         }
     }

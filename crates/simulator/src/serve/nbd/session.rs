@@ -1,27 +1,29 @@
 //! One client: negotiates, then puts its requests to the card. The answers are given by a thread of its own, so that
 //! a client which reads none of them holds up nobody else; and only so much is in flight that it cannot fill memory.
 
-use super::super::delay::{self, Delay, How};
-use super::super::options::Measure;
-use super::super::slot::{Answered, Live, Request as InFlight, Slot};
-use super::guests::{Direction, Guest, Guests, Taken};
-use super::handshake::{Export, Handshake, Next};
-use super::transmit::{Errno, Limits, REQUEST_BYTES, Request, Task, Verdict, judge, reply_head};
-use crate::content::IoError;
+use super::super::delay::{self, AnswerDelay, DelayOptions};
+use super::super::options::LagMeasure;
+use super::super::slot::{LiveCard, ServedCard, ServedRequest as InFlight, TimedResult};
+use super::guests::{NbdClient, NbdClients, ReservedMemory, SocketDirection};
+use super::handshake::{HandshakeNext, NbdExport, NbdHandshake};
+use super::transmit::{
+    ExportLimits, NbdCommand, NbdErrno, REQUEST_BYTES, RequestVerdict, WireRequest, judge, reply_head,
+};
+use crate::content::CardIoError;
 use std::io::{self, IoSlice, Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// A connection on which no negotiation came about, or that broke.
-pub(super) type Ended = io::Result<()>;
+pub(super) type SessionResult = io::Result<()>;
 
 /// Negotiates; gives the card that the client chose, and what it keeps to. `None` where it chose none.
 pub(super) fn negotiate(
     stream: &mut (impl Read + Write),
-    exports: &[Export],
+    exports: &[NbdExport],
 ) -> io::Result<Option<(usize, bool)>> {
-    let mut handshake = Handshake::new(exports);
-    stream.write_all(&Handshake::greeting())?;
+    let mut handshake = NbdHandshake::new(exports);
+    stream.write_all(&NbdHandshake::greeting())?;
     let (mut bytes, mut out) = (Vec::new(), Vec::new());
     loop {
         bytes.resize(handshake.wants(), 0);
@@ -30,71 +32,72 @@ pub(super) fn negotiate(
         stream.write_all(&out)?;
         out.clear();
         match next {
-            Next::Negotiate => {}
-            Next::Close => return Ok(None),
-            Next::Transmit { export, aligned } => return Ok(Some((export, aligned))),
+            HandshakeNext::Negotiate => {}
+            HandshakeNext::Close => return Ok(None),
+            HandshakeNext::Transmit { export, aligned } => return Ok(Some((export, aligned))),
         }
     }
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct Client<'a> {
-    pub(super) guests: &'a Arc<Guests>,
-    pub(super) guest: &'a Arc<Guest>,
+pub(super) struct SessionClient<'a> {
+    pub(super) guests: &'a Arc<NbdClients>,
+    pub(super) guest: &'a Arc<NbdClient>,
 }
 
 /// Requests to one card, until the client leaves or sends what cannot be followed.
 pub(super) fn transmit<R: Read, W: Write + Send + 'static>(
     reader: R,
     writer: W,
-    card: &Arc<Slot>,
+    card: &Arc<ServedCard>,
     aligned: bool,
-    client: Client<'_>,
-) -> Ended {
+    client: SessionClient<'_>,
+) -> SessionResult {
     let options = &card.options;
-    let how = How { first: options.takes(Measure::Priority), inline: false };
+    let how = DelayOptions { first: options.takes(LagMeasure::Priority), inline: false };
     if options.timing {
         delay::hurry(how.first);
     }
-    let session = Session {
+    let session = NbdSession {
         card,
-        limits: Limits { bytes: card.live.bytes, aligned },
+        limits: ExportLimits { bytes: card.live.bytes, aligned },
         writer: Arc::new(Mutex::new(writer)),
         client,
-        delay: if options.timing { Some(Delay::start(how)?) } else { None },
+        delay: if options.timing { Some(AnswerDelay::start(how)?) } else { None },
     };
     session.run(reader)
 }
 
-struct Session<'a, W> {
-    card: &'a Arc<Slot>,
-    limits: Limits,
+struct NbdSession<'a, W> {
+    card: &'a Arc<ServedCard>,
+    limits: ExportLimits,
     writer: Arc<Mutex<W>>,
-    client: Client<'a>,
-    delay: Option<Delay>,
+    client: SessionClient<'a>,
+    delay: Option<AnswerDelay>,
 }
 
-impl<W: Write + Send + 'static> Session<'_, W> {
-    fn run(&self, mut reader: impl Read) -> Ended {
+impl<W: Write + Send + 'static> NbdSession<'_, W> {
+    fn run(&self, mut reader: impl Read) -> SessionResult {
         let mut head = [0; REQUEST_BYTES];
         loop {
             reader.read_exact(&mut head)?;
             self.client.guest.touch();
-            let Some(request) = Request::parse(&head) else { return Ok(()) };
+            let Some(request) = WireRequest::parse(&head) else { return Ok(()) };
             match judge(&request, self.limits) {
-                Verdict::Close => return Ok(()),
-                Verdict::Refuse { error, skip } => {
+                RequestVerdict::Close => return Ok(()),
+                RequestVerdict::Refuse { error, skip } => {
                     skipped(&mut reader, skip)?;
                     let Some(taken) = self.take(0) else { return Ok(()) };
-                    self.answer(Ready { cookie: request.cookie, result: Err(error), taken }, None);
+                    self.answer(ReadyReply { cookie: request.cookie, result: Err(error), taken }, None);
                 }
-                Verdict::Do { task, offset, len, sync } => {
-                    let held = if matches!(task, Task::Read | Task::Write) { len } else { 0 };
+                RequestVerdict::Do { task, offset, len, sync } => {
+                    let held = if matches!(task, NbdCommand::Read | NbdCommand::Write) { len } else { 0 };
                     let Some(taken) = self.take(held) else { return Ok(()) };
                     let data = match task {
-                        Task::Write => {
-                            self.client.guest.moving(Direction::In, len, || received(&mut reader, len))?
-                        }
+                        NbdCommand::Write => self
+                            .client
+                            .guest
+                            .moving(SocketDirection::In, len, || received(&mut reader, len))?,
                         _ => Vec::new(),
                     };
                     self.carry_out((request.cookie, taken), task, (offset, len), sync, data);
@@ -104,45 +107,45 @@ impl<W: Write + Send + 'static> Session<'_, W> {
     }
 
     /// Waits for memory; `None` once the client takes no answers any more: what else it sent is not carried out.
-    fn take(&self, bytes: u64) -> Option<Taken> {
+    fn take(&self, bytes: u64) -> Option<ReservedMemory> {
         self.client.guests.take(self.client.guest, bytes)
     }
 
     fn carry_out(
         &self,
-        (cookie, mut taken): (u64, Taken),
-        task: Task,
+        (cookie, mut taken): (u64, ReservedMemory),
+        task: NbdCommand,
         (offset, len): (u64, u64),
         sync: bool,
         data: Vec<u8>,
     ) {
         let request = self.card.request();
-        let (live, came): (&Live, _) = (&self.card.live, request.came);
-        let none = |(at, result): Answered<()>| (at, result.map(|()| Vec::new()));
+        let (live, came): (&LiveCard, _) = (&self.card.live, request.came);
+        let none = |(at, result): TimedResult<()>| (at, result.map(|()| Vec::new()));
         let (mut at, mut result) = match task {
-            Task::Read => live.read(came, offset, len),
-            Task::Write => none(live.write(came, offset, &data)),
-            Task::Flush => none(live.flush(came)),
-            Task::Trim => none(live.discard(came, offset, len)),
-            Task::Cache => none(live.fetch(came, offset, len)),
-            Task::WriteZeroes => none(live.write_zeros(came, offset, len)),
+            NbdCommand::Read => live.read(came, offset, len),
+            NbdCommand::Write => none(live.write(came, offset, &data)),
+            NbdCommand::Flush => none(live.flush(came)),
+            NbdCommand::Trim => none(live.discard(came, offset, len)),
+            NbdCommand::Cache => none(live.fetch(came, offset, len)),
+            NbdCommand::WriteZeroes => none(live.write_zeros(came, offset, len)),
         };
         if sync && result.is_ok() {
             (at, result) = none(live.flush(came));
         }
         drop(data);
-        if task != Task::Read {
+        if task != NbdCommand::Read {
             taken.shrink();
         }
-        let ready = Ready { cookie, result: result.map_err(|e| errno(&e)), taken };
+        let ready = ReadyReply { cookie, result: result.map_err(|e| errno(&e)), taken };
         self.answer(ready, Some((request, at)));
     }
 
     /// Sends an answer at its time; a refusal, which the card knows nothing of, at once but in its turn.
-    fn answer(&self, ready: Ready, request: Option<(InFlight, Instant)>) {
+    fn answer(&self, ready: ReadyReply, request: Option<(InFlight, Instant)>) {
         let (writer, guest) = (Arc::clone(&self.writer), Arc::clone(self.client.guest));
         let send = move || {
-            match guest.moving(Direction::Out, ready.bytes(), || ready.send(&writer)) {
+            match guest.moving(SocketDirection::Out, ready.bytes(), || ready.send(&writer)) {
                 Ok(()) => guest.touch(),
                 Err(_) => guest.cut(),
             }
@@ -156,13 +159,13 @@ impl<W: Write + Send + 'static> Session<'_, W> {
     }
 }
 
-struct Ready {
+struct ReadyReply {
     cookie: u64,
-    result: Result<Vec<u8>, Errno>,
-    taken: Taken,
+    result: Result<Vec<u8>, NbdErrno>,
+    taken: ReservedMemory,
 }
 
-impl Ready {
+impl ReadyReply {
     fn bytes(&self) -> u64 {
         self.result.as_ref().map_or(0, |data| data.len() as u64)
     }
@@ -182,10 +185,10 @@ fn write_both(writer: &mut impl Write, head: &[u8], data: &[u8]) -> io::Result<(
     writer.write_all(data.get(sent.saturating_sub(head.len())..).unwrap_or_default())
 }
 
-fn errno(error: &IoError) -> Errno {
+fn errno(error: &CardIoError) -> NbdErrno {
     match error.errno() {
-        libc::ENOSPC => Errno::NoSpace,
-        _ => Errno::Io,
+        libc::ENOSPC => NbdErrno::NoSpace,
+        _ => NbdErrno::Io,
     }
 }
 

@@ -9,7 +9,7 @@ pub(super) const LARGEST: u32 = 32 << 20;
 /// What a request asks for, by its number in the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u16)]
-pub(super) enum Task {
+pub(super) enum NbdCommand {
     Read = 0,
     Write = 1,
     Flush = 3,
@@ -18,69 +18,76 @@ pub(super) enum Task {
     WriteZeroes = 6,
 }
 
-const TASKS: [Task; 6] = [Task::Read, Task::Write, Task::Flush, Task::Trim, Task::Cache, Task::WriteZeroes];
+const TASKS: [NbdCommand; 6] = [
+    NbdCommand::Read,
+    NbdCommand::Write,
+    NbdCommand::Flush,
+    NbdCommand::Trim,
+    NbdCommand::Cache,
+    NbdCommand::WriteZeroes,
+];
 
 /// The command of a client that leaves.
 const DISCONNECT: u16 = 2;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum RequestVerdict {
     /// Do it; `len` bytes follow where it is a write. `sync` asks for a flush after it.
-    Do { task: Task, offset: u64, len: u64, sync: bool },
+    Do { task: NbdCommand, offset: u64, len: u64, sync: bool },
     /// Answer with an error, after skipping so many bytes of data.
-    Refuse { error: Errno, skip: u64 },
+    Refuse { error: NbdErrno, skip: u64 },
     /// The client is done, or cannot be followed.
     Close,
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
+pub(super) struct ExportLimits {
     pub(super) bytes: u64,
     /// The client promised to keep to whole sectors.
     pub(super) aligned: bool,
 }
 
-pub(super) fn judge(request: &Request, limits: Limits) -> Verdict {
+pub(super) fn judge(request: &WireRequest, limits: ExportLimits) -> RequestVerdict {
     let len = u64::from(request.len);
     let task = TASKS.into_iter().find(|task| *task as u16 == request.command);
-    let follows = if task == Some(Task::Write) { len } else { 0 };
-    let refuse = |error| Verdict::Refuse { error, skip: follows };
+    let follows = if task == Some(NbdCommand::Write) { len } else { 0 };
+    let refuse = |error| RequestVerdict::Refuse { error, skip: follows };
     let task = match task {
         Some(task) => task,
-        None if request.command == DISCONNECT => return Verdict::Close,
-        None => return refuse(Errno::Invalid),
+        None if request.command == DISCONNECT => return RequestVerdict::Close,
+        None => return refuse(NbdErrno::Invalid),
     };
-    if matches!(task, Task::Read | Task::Write) && request.len > LARGEST {
+    if matches!(task, NbdCommand::Read | NbdCommand::Write) && request.len > LARGEST {
         // To skip gigabytes for a client that ignores the announced limit is no service to the others.
-        return if task == Task::Write { Verdict::Close } else { refuse(Errno::Overflow) };
+        return if task == NbdCommand::Write { RequestVerdict::Close } else { refuse(NbdErrno::Overflow) };
     }
     match check(request, task, limits) {
         Some(error) => refuse(error),
         None => {
-            let sync = request.flags & command_flag::FUA != 0 && task != Task::Read;
-            Verdict::Do { task, offset: request.offset, len, sync }
+            let sync = request.flags & command_flag::FUA != 0 && task != NbdCommand::Read;
+            RequestVerdict::Do { task, offset: request.offset, len, sync }
         }
     }
 }
 
-fn check(request: &Request, task: Task, limits: Limits) -> Option<Errno> {
+fn check(request: &WireRequest, task: NbdCommand, limits: ExportLimits) -> Option<NbdErrno> {
     if request.flags & !(command_flag::FUA | command_flag::NO_HOLE) != 0 {
-        return Some(Errno::Invalid);
+        return Some(NbdErrno::Invalid);
     }
-    if task == Task::Flush {
-        return (request.offset != 0 || request.len != 0).then_some(Errno::Invalid);
+    if task == NbdCommand::Flush {
+        return (request.offset != 0 || request.len != 0).then_some(NbdErrno::Invalid);
     }
     let (offset, len) = (request.offset, u64::from(request.len));
     let fits = offset.checked_add(len).is_some_and(|end| end <= limits.bytes);
     // Reads and writes of parts of a sector are a favour to who did not promise otherwise.
-    let sectors = limits.aligned || matches!(task, Task::Trim | Task::WriteZeroes);
+    let sectors = limits.aligned || matches!(task, NbdCommand::Trim | NbdCommand::WriteZeroes);
     if len == 0 || (sectors && !whole(offset, len)) {
-        return Some(Errno::Invalid);
+        return Some(NbdErrno::Invalid);
     }
     match (fits, task) {
         (true, _) => None,
-        (false, Task::Write | Task::WriteZeroes) => Some(Errno::NoSpace),
-        (false, _) => Some(Errno::Invalid),
+        (false, NbdCommand::Write | NbdCommand::WriteZeroes) => Some(NbdErrno::NoSpace),
+        (false, _) => Some(NbdErrno::Invalid),
     }
 }
 
@@ -137,7 +144,7 @@ pub(super) mod command_flag {
 /// Errors in replies; the protocol's own numbers, which are Linux's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
-pub(super) enum Errno {
+pub(super) enum NbdErrno {
     Io = 5,
     Invalid = 22,
     NoSpace = 28,
@@ -149,7 +156,7 @@ pub(super) const REQUEST_BYTES: usize = 28;
 
 /// A request as it stands on the wire; nothing in it is believed yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Request {
+pub(super) struct WireRequest {
     pub(super) flags: u16,
     pub(super) command: u16,
     pub(super) cookie: u64,
@@ -158,9 +165,9 @@ pub(super) struct Request {
 }
 
 /// Reads integers from the front of bytes; `None` once they run out.
-pub(super) struct Reader<'a>(pub(super) &'a [u8]);
+pub(super) struct IntegerReader<'a>(pub(super) &'a [u8]);
 
-impl<'a> Reader<'a> {
+impl<'a> IntegerReader<'a> {
     pub(super) fn take(&mut self, len: usize) -> Option<&'a [u8]> {
         let (front, rest) = self.0.split_at_checked(len)?;
         self.0 = rest;
@@ -186,19 +193,19 @@ impl<'a> Reader<'a> {
     }
 }
 
-impl Request {
+impl WireRequest {
     /// `None` where the magic number is wrong: the client is out of step and cannot be followed any more.
-    pub(super) fn parse(bytes: &[u8; REQUEST_BYTES]) -> Option<Request> {
-        let mut reader = Reader(bytes);
+    pub(super) fn parse(bytes: &[u8; REQUEST_BYTES]) -> Option<WireRequest> {
+        let mut reader = IntegerReader(bytes);
         let magic = reader.u32()?;
         let (flags, command, cookie) = (reader.u16()?, reader.u16()?, reader.u64()?);
         let (offset, len) = (reader.u64()?, reader.u32()?);
-        (magic == REQUEST_MAGIC).then_some(Request { flags, command, cookie, offset, len })
+        (magic == REQUEST_MAGIC).then_some(WireRequest { flags, command, cookie, offset, len })
     }
 }
 
 /// The head of a simple reply; the data of a read follows it.
-pub(super) fn reply_head(cookie: u64, error: Option<Errno>) -> [u8; 16] {
+pub(super) fn reply_head(cookie: u64, error: Option<NbdErrno>) -> [u8; 16] {
     let mut head = [0; 16];
     head[..4].copy_from_slice(&REPLY_MAGIC.to_be_bytes());
     head[4..8].copy_from_slice(&error.map_or(0, |e| e as u32).to_be_bytes());
@@ -218,48 +225,49 @@ pub(super) fn option_reply(out: &mut Vec<u8>, option: u32, kind: u32, data: &[u8
 mod tests {
     use super::*;
 
-    const CARD: Limits = Limits { bytes: 1 << 30, aligned: false };
+    const CARD: ExportLimits = ExportLimits { bytes: 1 << 30, aligned: false };
 
-    fn judged(limits: Limits, command: u16, flags: u16, offset: u64, len: u32) -> Verdict {
-        judge(&Request { flags, command, cookie: 7, offset, len }, limits)
+    fn judged(limits: ExportLimits, command: u16, flags: u16, offset: u64, len: u32) -> RequestVerdict {
+        judge(&WireRequest { flags, command, cookie: 7, offset, len }, limits)
     }
 
     #[test]
     fn what_cannot_be_done_is_refused_and_its_data_skipped() {
         let (end, last) = (CARD.bytes - 4096, u64::MAX - 511);
-        let (endless, strict) = (Limits { bytes: u64::MAX, ..CARD }, Limits { aligned: true, ..CARD });
+        let (endless, strict) =
+            (ExportLimits { bytes: u64::MAX, ..CARD }, ExportLimits { aligned: true, ..CARD });
         for (limits, command, flags, offset, len, error, skip) in [
             // Beyond the end of the card.
-            (CARD, Task::Read as u16, 0, end, 8192, Errno::Invalid, 0),
-            (CARD, Task::Write as u16, 0, end, 8192, Errno::NoSpace, 8192),
-            (CARD, Task::WriteZeroes as u16, 0, last, 4096, Errno::NoSpace, 0),
+            (CARD, NbdCommand::Read as u16, 0, end, 8192, NbdErrno::Invalid, 0),
+            (CARD, NbdCommand::Write as u16, 0, end, 8192, NbdErrno::NoSpace, 8192),
+            (CARD, NbdCommand::WriteZeroes as u16, 0, last, 4096, NbdErrno::NoSpace, 0),
             // Beyond the largest request.
-            (endless, Task::Read as u16, 0, 0, LARGEST + 1, Errno::Overflow, 0),
+            (endless, NbdCommand::Read as u16, 0, 0, LARGEST + 1, NbdErrno::Overflow, 0),
             // Parts of sectors, of a client that promised whole ones or that would have to have them cleared.
-            (strict, Task::Write as u16, 0, 100, 512, Errno::Invalid, 512),
-            (CARD, Task::WriteZeroes as u16, 0, 100, 512, Errno::Invalid, 0),
+            (strict, NbdCommand::Write as u16, 0, 100, 512, NbdErrno::Invalid, 512),
+            (CARD, NbdCommand::WriteZeroes as u16, 0, 100, 512, NbdErrno::Invalid, 0),
             // Flags and commands that nobody knows.
-            (CARD, Task::Write as u16, 1 << 9, 0, 512, Errno::Invalid, 512),
-            (CARD, 99, 0, 0, 512, Errno::Invalid, 0),
+            (CARD, NbdCommand::Write as u16, 1 << 9, 0, 512, NbdErrno::Invalid, 512),
+            (CARD, 99, 0, 0, 512, NbdErrno::Invalid, 0),
         ] {
             let found = judged(limits, command, flags, offset, len);
-            assert_eq!(found, Verdict::Refuse { error, skip }, "{command} at {offset}");
+            assert_eq!(found, RequestVerdict::Refuse { error, skip }, "{command} at {offset}");
         }
-        assert_eq!(judged(endless, Task::Write as u16, 0, 0, LARGEST + 1), Verdict::Close);
+        assert_eq!(judged(endless, NbdCommand::Write as u16, 0, 0, LARGEST + 1), RequestVerdict::Close);
     }
 
     #[test]
     fn what_fits_is_done_and_fua_asks_for_a_flush() {
-        let endless = Limits { bytes: u64::MAX, ..CARD };
+        let endless = ExportLimits { bytes: u64::MAX, ..CARD };
         for (limits, task, flags, offset, len) in [
-            (CARD, Task::Read, 0, CARD.bytes - 4096, 4096),
-            (endless, Task::Write, 0, 0, LARGEST),
-            (endless, Task::Trim, 0, 0, u32::MAX - 511),
-            (CARD, Task::Write, 0, 100, 512),
-            (CARD, Task::Write, command_flag::FUA, 0, 512),
+            (CARD, NbdCommand::Read, 0, CARD.bytes - 4096, 4096),
+            (endless, NbdCommand::Write, 0, 0, LARGEST),
+            (endless, NbdCommand::Trim, 0, 0, u32::MAX - 511),
+            (CARD, NbdCommand::Write, 0, 100, 512),
+            (CARD, NbdCommand::Write, command_flag::FUA, 0, 512),
         ] {
             let sync = flags == command_flag::FUA;
-            let done = Verdict::Do { task, offset, len: u64::from(len), sync };
+            let done = RequestVerdict::Do { task, offset, len: u64::from(len), sync };
             assert_eq!(judged(limits, task as u16, flags, offset, len), done);
         }
     }

@@ -2,10 +2,10 @@
 //! six patterns, five times the file each and forty times for eight jobs, first all reads of a pattern, then its
 //! writes. The history of the cache and of the heat is part of the test, so whole sessions are run.
 
-use super::page::Form;
+use super::page::RunForm;
 use crate::common::{GIB, KIB, MIB, plan};
-use cardscope_engine::content::Content;
-use cardscope_engine::target::{Direction, Io, Target};
+use cardscope_engine::content::IoContent;
+use cardscope_engine::target::{IoDirection, IoRequest, Target};
 use cardscope_simulator::{SimTarget, target_spec};
 
 /// The tests in the order of the script.
@@ -30,7 +30,7 @@ const START: u64 = 192 * MIB;
 
 /// One run, as the script prints it: MiB/s, cut off.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Run {
+pub(crate) struct ScriptRun {
     pub(crate) mib_s: [f64; 12],
     /// Seconds that it took, at the script's own size.
     pub(crate) seconds: f64,
@@ -38,8 +38,8 @@ pub(crate) struct Run {
 
 /// What a session showed.
 #[derive(Debug)]
-pub(crate) struct Session {
-    pub(crate) runs: Vec<Run>,
+pub(crate) struct ScriptSession {
+    pub(crate) runs: Vec<ScriptRun>,
     pub(crate) idle_c: f64,
     pub(crate) highest_c: f64,
     /// Times that light throttling began.
@@ -48,7 +48,7 @@ pub(crate) struct Session {
 
 /// A card under the script, both of them divided by a number: the short form runs a sixteenth of the size on a card
 /// whose cache and heat capacity are a sixteenth too.
-struct Rig {
+struct ScaledCard {
     card: SimTarget,
     size: u64,
     divisor: u64,
@@ -56,10 +56,10 @@ struct Rig {
 }
 
 /// As many runs as asked for, on the card as named, with files of `size` MiB each.
-pub(crate) fn session(name: &str, sizes_mib: &[u64], form: Form) -> Session {
-    let divisor = if form == Form::Full { 1 } else { 16 };
+pub(crate) fn session(name: &str, sizes_mib: &[u64], form: RunForm) -> ScriptSession {
+    let divisor = if form == RunForm::Full { 1 } else { 16 };
     let card = SimTarget::named(&scaled(name, divisor)).unwrap();
-    let mut rig = Rig { card, size: GIB, divisor, places: 0x9e37_79b9 };
+    let mut rig = ScaledCard { card, size: GIB, divisor, places: 0x9e37_79b9 };
     let idle_c = rig.card.temperature().unwrap();
     let mut highest_c = idle_c;
     let runs = sizes_mib
@@ -70,7 +70,7 @@ pub(crate) fn session(name: &str, sizes_mib: &[u64], form: Form) -> Session {
         })
         .collect();
     let throttled = rig.card.health().unwrap().thermal_management_t1_transitions;
-    Session { runs, idle_c, highest_c, throttled }
+    ScriptSession { runs, idle_c, highest_c, throttled }
 }
 
 fn scaled(name: &str, divisor: u64) -> String {
@@ -88,8 +88,8 @@ fn scaled(name: &str, divisor: u64) -> String {
     )
 }
 
-impl Rig {
-    fn run(&mut self, highest_c: &mut f64) -> Run {
+impl ScaledCard {
+    fn run(&mut self, highest_c: &mut f64) -> ScriptRun {
         let (size, start) = (self.size, self.card.now());
         self.drive(true, size, 1, size, false);
         let patterns = [
@@ -109,21 +109,21 @@ impl Rig {
             }
         }
         let seconds = (self.card.now() - start) as f64 / 1e9 * self.divisor as f64;
-        Run { mib_s, seconds }
+        ScriptRun { mib_s, seconds }
     }
 
     /// Moves `bytes` in blocks over the file; MiB/s. Driven without the helpers' bookkeeping: these are 26 million
     /// I/Os a full run.
     fn drive(&mut self, write: bool, block: u64, depth: u32, bytes: u64, random: bool) -> f64 {
         self.card.plan(&plan(depth, block)).unwrap();
-        let direction = if write { Direction::Write } else { Direction::Read };
+        let direction = if write { IoDirection::Write } else { IoDirection::Read };
         let (began, blocks, count) = (self.card.now(), self.size / block, bytes / block);
         let (mut places, mut number) = (self.places, 0);
         let mut next = |slot| {
             let place = if random { xorshift(&mut places) } else { number };
             number += 1;
             let offset = START + place % blocks * block;
-            Io { slot, direction, offset, len: block as u32, content: Content::Noise }
+            IoRequest { slot, direction, offset, len: block as u32, content: IoContent::Noise }
         };
         let mut done = Vec::with_capacity(depth as usize);
         let mut submitted = count.min(u64::from(depth));

@@ -1,24 +1,24 @@
 //! Cards and drives mapped by page or behind USB, whose figures the flash model's description computes from their
 //! parameters, and what source 003 says of an SSD on a Raspberry Pi 4.
 
-use super::page::{Group, Source};
-use super::row::Row;
+use super::page::{RowGroup, RowSource};
+use super::row::FidelityRow;
 use crate::common::{GIB, KIB, MIB, card, drive, plan, random_4k, sequential};
 use cardscope_simulator::SimTarget;
 
-pub(crate) const GROUP: Group = Group {
+pub(crate) const GROUP: RowGroup = RowGroup {
     title: "Cards with a queue, odd units, sticks and drives",
     note: "In order: 1 MiB blocks one at a time. Random 4 KiB over the span given, Q1 unless said otherwise, 20 000 of them on \
 an otherwise empty card.",
-    rows: Source::Quick(rows),
+    rows: RowSource::Quick(rows),
 };
 
 const START: u64 = 192 * MIB;
 
-fn rows() -> Vec<Row> {
+fn rows() -> Vec<FidelityRow> {
     [a2, ultra, stick, drive_with_fan, drive_without]
         .iter()
-        .flat_map(|part: &fn() -> Vec<Row>| part())
+        .flat_map(|part: &fn() -> Vec<FidelityRow>| part())
         .collect()
 }
 
@@ -29,9 +29,9 @@ fn random_writes(card: &mut SimTarget, depth: u32, span: u64, count: u64) -> f64
     random_4k(card, true, depth, START, span, count)
 }
 
-fn a2() -> Vec<Row> {
+fn a2() -> Vec<FidelityRow> {
     let name = "sim:a2-command-queue";
-    let row = |what: &str| Row::new(name, what, "model", "MB/s");
+    let row = |what: &str| FidelityRow::new(name, what, "model", "MB/s");
     let iops = |mb_s: f64| mb_s * 1e6 / 4096.0;
     let reads = |depth| {
         let mut a2 = card(name);
@@ -41,7 +41,7 @@ fn a2() -> Vec<Row> {
     let write = |depth, span| random_writes(&mut card(name), depth, span, 20_000);
     let (alone, queued) = (reads(1), reads(32));
     let queued_writes = write(32, GIB);
-    let mark = |what: &str| Row::new(name, what, "model", "IOPS");
+    let mark = |what: &str| FidelityRow::new(name, what, "model", "IOPS");
     vec![
         row("reads in order").near(160.0, 5.0).ours(sequential(
             &mut card(name),
@@ -70,9 +70,9 @@ fn a2() -> Vec<Row> {
     ]
 }
 
-fn ultra() -> Vec<Row> {
+fn ultra() -> Vec<FidelityRow> {
     let name = "sim:ultra-64g-tlc24";
-    let row = |what: &str| Row::new(name, what, "model", "MB/s");
+    let row = |what: &str| FidelityRow::new(name, what, "model", "MB/s");
     let mut ultra = card(name);
     vec![
         row("reads in order").near(20.0, 5.0).ours(sequential(&mut ultra, false, MIB, 1, START, 256 * MIB)),
@@ -82,9 +82,9 @@ fn ultra() -> Vec<Row> {
     ]
 }
 
-fn stick() -> Vec<Row> {
+fn stick() -> Vec<FidelityRow> {
     let name = "sim:usb-stick-tlc";
-    let row = |what: &str| Row::new(name, what, "model", "MB/s");
+    let row = |what: &str| FidelityRow::new(name, what, "model", "MB/s");
     let mut stick = card(name);
     let fast = sequential(&mut stick, true, MIB, 1, START, GIB);
     let used_up = sequential(&mut stick, true, MIB, 1, START + GIB, GIB + 256 * MIB);
@@ -103,9 +103,9 @@ fn stick() -> Vec<Row> {
     ]
 }
 
-fn drive_with_fan() -> Vec<Row> {
+fn drive_with_fan() -> Vec<FidelityRow> {
     let name = "sim:sata-ssd-uasp";
-    let row = |what: &str| Row::new(name, what, "model", "MB/s");
+    let row = |what: &str| FidelityRow::new(name, what, "model", "MB/s");
     let mut fan = card(name);
     let fast = sequential(&mut fan, true, MIB, 4, START, 4 * GIB);
     let reads = sequential(&mut fan, false, MIB, 4, START, 100 * GIB);
@@ -117,11 +117,13 @@ fn drive_with_fan() -> Vec<Row> {
         row("writes in order").near(400.0, 5.0).ours(fast),
         row("writes in order after 42 GiB").near(300.0, 5.0).ours(slow),
         row("random writes over 1 GiB").near(65.0, 10.0).ours(random_writes(&mut card(name), 1, GIB, 20_000)),
-        Row::new(name, "reads with a fan, after four minutes", "003", "MB/s").at_least(300.0).ours(reads),
+        FidelityRow::new(name, "reads with a fan, after four minutes", "003", "MB/s")
+            .at_least(300.0)
+            .ours(reads),
     ]
 }
 
-fn drive_without() -> Vec<Row> {
+fn drive_without() -> Vec<FidelityRow> {
     let (fan, bare) = ("sim:sata-ssd-uasp", "sim:sata-ssd-uasp?cooling=passive");
     let after_a_while = |name| {
         let mut ssd = card(name);
@@ -132,7 +134,7 @@ fn drive_without() -> Vec<Row> {
     };
     let ratio = after_a_while(fan) / after_a_while(bare);
     vec![
-        Row::new(bare, "how many times slower than with a fan, once hot", "003", "")
+        FidelityRow::new(bare, "how many times slower than with a fan, once hot", "003", "")
             .between(2.0, 3.0)
             .printed("\"2-3x\" less without a fan")
             .ours(ratio),

@@ -1,32 +1,32 @@
 //! SD Express cards under ten runs of cdm_fio, with a fan and without (source 000).
 
-use super::cdm_fio::{Q8T8_WRITE, Run, Session, TESTS, session};
+use super::cdm_fio::{Q8T8_WRITE, ScriptRun, ScriptSession, TESTS, session};
 use super::express_printed::{
-    ADATA_FAN, ADATA_NO_FAN, LEXAR_FAN, LEXAR_NO_FAN, Printed, SANDISK, TWIN_FAN, TWIN_NO_FAN,
+    ADATA_FAN, ADATA_NO_FAN, LEXAR_FAN, LEXAR_NO_FAN, PrintedRuns, SANDISK, TWIN_FAN, TWIN_NO_FAN,
 };
-use super::page::{Form, Group, Source};
-use super::row::Row;
+use super::page::{RowGroup, RowSource, RunForm};
+use super::row::FidelityRow;
 
-pub(crate) const GROUP: Group = Group {
+pub(crate) const GROUP: RowGroup = RowGroup {
     title: "SD Express",
     note: "cdm_fio, ten runs one after the other, in MiB/s as it prints them: 1 GiB a file and 70 GB each way a run, the \
 SanDisk's twin 256 MiB. The state that a session began in is part of its condition: the sessions without a fan began with a \
 used cache (`start_bytes`). The write figure of RND4K Q8T8 adds up eight jobs that end at different times; it is held to 25 % \
 only. Source 000 has two runs of the SanDisk, by unknown mixed methods; its card is therefore held against the ten runs of \
 its twin as well. Levels are those of the flash model's description, from the same logs.",
-    rows: Source::Long(rows),
+    rows: RowSource::Long(rows),
 };
 
 /// A session as it was published, and what of it the model cannot give.
-struct Published {
+struct PublishedSession {
     name: &'static str,
     condition: &'static str,
-    printed: Printed,
+    printed: PrintedRuns,
     /// MiB a file, run by run.
     sizes: &'static [u64],
     /// Statistic, test and why it misses.
     misses: &'static [(&'static str, usize, &'static str)],
-    more: fn(&str, &Session) -> Vec<Row>,
+    more: fn(&str, &ScriptSession) -> Vec<FidelityRow>,
 }
 
 /// Why the passive Lexar misses by a few percent more than is allowed.
@@ -40,8 +40,8 @@ that is used up and refilled by bytes does that";
 const GIB_RUNS: &[u64] = &[1024; 10];
 const TWIN_RUNS: &[u64] = &[256; 10];
 
-const SESSIONS: &[Published] = &[
-    Published {
+const SESSIONS: &[PublishedSession] = &[
+    PublishedSession {
         name: "sim:lexar-1tb-express",
         condition: "fan",
         printed: LEXAR_FAN,
@@ -49,7 +49,7 @@ const SESSIONS: &[Published] = &[
         misses: &[],
         more: lexar_with_fan,
     },
-    Published {
+    PublishedSession {
         name: "sim:lexar-1tb-express?cooling=passive&start_bytes=0",
         condition: "no fan",
         printed: LEXAR_NO_FAN,
@@ -69,7 +69,7 @@ const SESSIONS: &[Published] = &[
         ],
         more: lexar_without,
     },
-    Published {
+    PublishedSession {
         name: "sim:adata-256g-express",
         condition: "fan",
         printed: ADATA_FAN,
@@ -84,7 +84,7 @@ const SESSIONS: &[Published] = &[
         ],
         more: adata_with_fan,
     },
-    Published {
+    PublishedSession {
         name: "sim:adata-256g-express?cooling=passive&start_bytes=61000000000",
         condition: "no fan",
         printed: ADATA_NO_FAN,
@@ -96,7 +96,7 @@ const SESSIONS: &[Published] = &[
         )],
         more: adata_without,
     },
-    Published {
+    PublishedSession {
         name: "sim:sandisk-256g-express?start_bytes=65000000000",
         condition: "two runs",
         printed: SANDISK,
@@ -104,7 +104,7 @@ const SESSIONS: &[Published] = &[
         misses: &[],
         more: |_, _| Vec::new(),
     },
-    Published {
+    PublishedSession {
         name: "sim:sandisk-256g-express?start_bytes=22500000000",
         condition: "twin, fan",
         printed: TWIN_FAN,
@@ -112,7 +112,7 @@ const SESSIONS: &[Published] = &[
         misses: &[("average", Q8T8_WRITE, EIGHT_JOBS)],
         more: sandisk_with_fan,
     },
-    Published {
+    PublishedSession {
         name: "sim:sandisk-256g-express?cooling=passive",
         condition: "twin, no fan",
         printed: TWIN_NO_FAN,
@@ -123,7 +123,7 @@ const SESSIONS: &[Published] = &[
 ];
 
 /// The sessions share nothing, so two of them run at a time.
-fn rows(form: Form) -> Vec<Row> {
+fn rows(form: RunForm) -> Vec<FidelityRow> {
     let next = std::sync::atomic::AtomicUsize::new(0);
     let worker = || {
         let mut found = Vec::new();
@@ -133,7 +133,7 @@ fn rows(form: Form) -> Vec<Row> {
             found.push((i, session_rows(published, form)));
         }
     };
-    let mut all: Vec<(usize, Vec<Row>)> = std::thread::scope(|scope| {
+    let mut all: Vec<(usize, Vec<FidelityRow>)> = std::thread::scope(|scope| {
         let threads = [scope.spawn(worker), scope.spawn(worker)];
         threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
     });
@@ -141,14 +141,14 @@ fn rows(form: Form) -> Vec<Row> {
     all.into_iter().flat_map(|(_, rows)| rows).collect()
 }
 
-fn session_rows(p: &Published, form: Form) -> Vec<Row> {
+fn session_rows(p: &PublishedSession, form: RunForm) -> Vec<FidelityRow> {
     let session = session(p.name, p.sizes, form);
     let mut rows = statistics(p, &session, form);
     rows.extend((p.more)(p.name, &session));
     rows
 }
 
-fn statistics(p: &Published, session: &Session, form: Form) -> Vec<Row> {
+fn statistics(p: &PublishedSession, session: &ScriptSession, form: RunForm) -> Vec<FidelityRow> {
     let mut rows = Vec::new();
     for (statistic, of) in [
         ("average", mean as fn(&[f64]) -> f64),
@@ -160,8 +160,9 @@ fn statistics(p: &Published, session: &Session, form: Form) -> Vec<Row> {
             let ours: Vec<f64> = session.runs.iter().map(|run| run.mib_s[i]).collect();
             let percent = if i == Q8T8_WRITE { 25.0 } else { 10.0 };
             let what = format!("{}, {statistic} of {test}", p.condition);
-            let row =
-                Row::new(p.name, what, "000", "MiB/s").near(round(of(&printed)), percent).ours(of(&ours));
+            let row = FidelityRow::new(p.name, what, "000", "MiB/s")
+                .near(round(of(&printed)), percent)
+                .ours(of(&ours));
             let why = p.misses.iter().find(|(s, t, _)| (*s, *t) == (statistic, i)).map(|(_, _, why)| *why);
             rows.push(excused(row, why, form));
         }
@@ -170,10 +171,10 @@ fn statistics(p: &Published, session: &Session, form: Form) -> Vec<Row> {
 }
 
 /// The short form may lie inside where the whole session misses, or the other way round: only the latter is judged.
-fn excused(row: Row, why: Option<&str>, form: Form) -> Row {
+fn excused(row: FidelityRow, why: Option<&str>, form: RunForm) -> FidelityRow {
     match (form, why) {
-        (Form::Full, Some(why)) => row.because(why),
-        (Form::Short, _) if !row.within() => row.because("short form"),
+        (RunForm::Full, Some(why)) => row.because(why),
+        (RunForm::Short, _) if !row.within() => row.because("short form"),
         _ => row,
     }
 }
@@ -188,38 +189,40 @@ fn round(value: f64) -> f64 {
 
 /// The first run of a session with a fan is fast, the worst by its writes in order is slow: each is held to the
 /// card's two levels.
-fn levels(name: &str, session: &Session, fast: [f64; 12], slow: [f64; 12]) -> Vec<Row> {
-    let by_write = |a: &&Run, b: &&Run| a.mib_s[1].total_cmp(&b.mib_s[1]);
+fn levels(name: &str, session: &ScriptSession, fast: [f64; 12], slow: [f64; 12]) -> Vec<FidelityRow> {
+    let by_write = |a: &&ScriptRun, b: &&ScriptRun| a.mib_s[1].total_cmp(&b.mib_s[1]);
     let worst = session.runs[1..].iter().min_by(by_write).unwrap();
     let mut rows = Vec::new();
     for (word, run, level) in [("fast", &session.runs[0], fast), ("slow", worst, slow)] {
         for (i, published) in level.into_iter().enumerate().filter(|(_, level)| *level > 0.0) {
             let percent = if i == Q8T8_WRITE { 25.0 } else { 5.0 };
             let what = format!("level of {} in a {word} run", TESTS[i]);
-            rows.push(Row::new(name, what, "000", "MiB/s").near(published, percent).ours(run.mib_s[i]));
+            rows.push(
+                FidelityRow::new(name, what, "000", "MiB/s").near(published, percent).ours(run.mib_s[i]),
+            );
         }
     }
     rows
 }
 
-fn fact(name: &str, what: &str, unit: &'static str) -> Row {
-    Row::new(name, what, "000", unit)
+fn fact(name: &str, what: &str, unit: &'static str) -> FidelityRow {
+    FidelityRow::new(name, what, "000", unit)
 }
 
 /// Percent of the runs whose SEQ1G writes lie nearer to the slow level.
-fn slow_share(session: &Session, fast: f64, slow: f64) -> f64 {
+fn slow_share(session: &ScriptSession, fast: f64, slow: f64) -> f64 {
     let middle = (fast * slow).sqrt();
     let count = session.runs.iter().filter(|run| run.mib_s[1] < middle).count();
     100.0 * count as f64 / session.runs.len() as f64
 }
 
 /// The first run whose reads in order fall below 0.9 of the best, counted from 1; 0 where none does.
-fn first_hot_run(session: &Session) -> f64 {
+fn first_hot_run(session: &ScriptSession) -> f64 {
     let best = session.runs.iter().map(|run| run.mib_s[0]).fold(0.0, f64::max);
     session.runs.iter().position(|run| run.mib_s[0] < 0.9 * best).map_or(0.0, |i| i as f64 + 1.0)
 }
 
-fn temperatures(name: &str, session: &Session, idle: f64, highest: f64) -> Vec<Row> {
+fn temperatures(name: &str, session: &ScriptSession, idle: f64, highest: f64) -> Vec<FidelityRow> {
     let row = |what, celsius: f64| fact(name, what, "°C").between(celsius - 2.0, celsius + 2.0);
     vec![
         row("temperature at rest, ± 2 K", idle).ours(session.idle_c),
@@ -227,7 +230,7 @@ fn temperatures(name: &str, session: &Session, idle: f64, highest: f64) -> Vec<R
     ]
 }
 
-fn lexar_with_fan(name: &str, session: &Session) -> Vec<Row> {
+fn lexar_with_fan(name: &str, session: &ScriptSession) -> Vec<FidelityRow> {
     let fast = [743.0, 597.0, 488.0, 430.0, 748.0, 626.0, 35.0, 158.0, 465.0, 534.0, 428.0, 534.0];
     let slow = [743.0, 280.0, 488.0, 224.0, 748.0, 285.0, 20.5, 139.0, 397.0, 223.0, 315.0, 233.0];
     let mut rows = levels(name, session, fast, slow);
@@ -238,7 +241,7 @@ fn lexar_with_fan(name: &str, session: &Session) -> Vec<Row> {
     rows
 }
 
-fn lexar_without(name: &str, session: &Session) -> Vec<Row> {
+fn lexar_without(name: &str, session: &ScriptSession) -> Vec<FidelityRow> {
     let mut rows = vec![
         fact(name, "first run with throttled reads (its second had 690)", "")
             .between(2.0, 3.0)
@@ -248,7 +251,7 @@ fn lexar_without(name: &str, session: &Session) -> Vec<Row> {
     rows
 }
 
-fn adata_with_fan(name: &str, session: &Session) -> Vec<Row> {
+fn adata_with_fan(name: &str, session: &ScriptSession) -> Vec<FidelityRow> {
     let fast = [757.0, 611.0, 520.0, 453.0, 767.0, 619.0, 36.0, 193.0, 463.0, 492.0, 457.0, 497.0];
     let slow = [757.0, 288.0, 520.0, 247.0, 767.0, 289.0, 11.0, 167.0, 250.0, 0.0, 205.0, 252.0];
     let mut rows = levels(name, session, fast, slow);
@@ -266,20 +269,20 @@ fn adata_with_fan(name: &str, session: &Session) -> Vec<Row> {
     rows
 }
 
-fn adata_without(name: &str, session: &Session) -> Vec<Row> {
+fn adata_without(name: &str, session: &ScriptSession) -> Vec<FidelityRow> {
     let mut rows =
         vec![fact(name, "first run with throttled reads", "").between(6.0, 6.0).ours(first_hot_run(session))];
     rows.extend(temperatures(name, session, 30.0, 83.0));
     rows
 }
 
-fn sandisk_with_fan(name: &str, session: &Session) -> Vec<Row> {
+fn sandisk_with_fan(name: &str, session: &ScriptSession) -> Vec<FidelityRow> {
     let fast = [834.0, 645.0, 550.0, 520.0, 833.0, 645.0, 14.0, 199.0, 405.0, 625.0, 420.0, 655.0];
     let slow = [834.0, 217.0, 550.0, 217.0, 833.0, 217.0, 12.0, 198.0, 352.0, 214.0, 366.0, 214.0];
     levels(name, session, fast, slow)
 }
 
-fn sandisk_without(name: &str, session: &Session) -> Vec<Row> {
+fn sandisk_without(name: &str, session: &ScriptSession) -> Vec<FidelityRow> {
     let slow = session.runs.iter().position(|run| run.mib_s[1] < 300.0).map_or(0.0, |i| i as f64 + 1.0);
     vec![
         fact(name, "first run that is slow from its beginning", "").between(6.0, 6.0).ours(slow),

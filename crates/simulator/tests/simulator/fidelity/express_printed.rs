@@ -1,9 +1,9 @@
 //! What cdm_fio printed for the SD Express cards of source 000, run by run, in the order of `cdm_fio::TESTS`, in MiB/s.
 
-pub(crate) type Printed = &'static [[u16; 12]];
+pub(crate) type PrintedRuns = &'static [[u16; 12]];
 
 /// Lexar PLAY PRO 1 TB with a fan (source 000).
-pub(crate) const LEXAR_FAN: Printed = &[
+pub(crate) const LEXAR_FAN: PrintedRuns = &[
     [745, 597, 491, 430, 713, 627, 33, 157, 463, 534, 428, 534],
     [718, 595, 485, 437, 711, 625, 37, 158, 467, 536, 426, 339],
     [736, 392, 492, 299, 758, 398, 30, 148, 463, 311, 356, 300],
@@ -17,7 +17,7 @@ pub(crate) const LEXAR_FAN: Printed = &[
 ];
 
 /// The same without a fan.
-pub(crate) const LEXAR_NO_FAN: Printed = &[
+pub(crate) const LEXAR_NO_FAN: PrintedRuns = &[
     [747, 281, 455, 224, 738, 278, 20, 154, 464, 515, 370, 418],
     [690, 242, 407, 210, 663, 234, 18, 110, 316, 172, 246, 357],
     [558, 318, 343, 264, 574, 313, 22, 122, 344, 224, 261, 211],
@@ -31,7 +31,7 @@ pub(crate) const LEXAR_NO_FAN: Printed = &[
 ];
 
 /// ADATA Premier Extreme 256 GB with a fan (source 000).
-pub(crate) const ADATA_FAN: Printed = &[
+pub(crate) const ADATA_FAN: PrintedRuns = &[
     [750, 614, 512, 453, 768, 619, 38, 193, 465, 489, 456, 497],
     [749, 598, 529, 454, 765, 617, 34, 192, 463, 493, 459, 497],
     [758, 610, 530, 453, 761, 620, 33, 193, 463, 492, 456, 496],
@@ -45,7 +45,7 @@ pub(crate) const ADATA_FAN: Printed = &[
 ];
 
 /// The same without a fan.
-pub(crate) const ADATA_NO_FAN: Printed = &[
+pub(crate) const ADATA_NO_FAN: PrintedRuns = &[
     [775, 610, 516, 444, 777, 619, 36, 193, 454, 478, 413, 389],
     [766, 313, 511, 260, 761, 310, 11, 170, 292, 255, 212, 340],
     [760, 289, 520, 249, 763, 290, 12, 169, 265, 244, 205, 400],
@@ -59,13 +59,13 @@ pub(crate) const ADATA_NO_FAN: Printed = &[
 ];
 
 /// SanDisk 256 GB: the two runs of source 000, "with unknown mixed methods"; the first moved files of 256 MiB.
-pub(crate) const SANDISK: Printed = &[
+pub(crate) const SANDISK: PrintedRuns = &[
     [834, 648, 557, 520, 836, 645, 13, 201, 413, 657, 422, 662],
     [803, 650, 559, 517, 831, 653, 13, 201, 409, 598, 423, 302],
 ];
 
 /// A second SanDisk 256 GB of the same repository with a fan, files of 256 MiB.
-pub(crate) const TWIN_FAN: Printed = &[
+pub(crate) const TWIN_FAN: PrintedRuns = &[
     [834, 638, 557, 523, 835, 654, 13, 200, 409, 642, 421, 657],
     [836, 641, 552, 518, 831, 636, 15, 198, 406, 384, 421, 246],
     [831, 217, 549, 216, 819, 291, 12, 199, 366, 286, 391, 217],
@@ -79,7 +79,7 @@ pub(crate) const TWIN_FAN: Printed = &[
 ];
 
 /// The same without a fan.
-pub(crate) const TWIN_NO_FAN: Printed = &[
+pub(crate) const TWIN_NO_FAN: PrintedRuns = &[
     [835, 640, 558, 524, 835, 638, 14, 198, 403, 627, 418, 653],
     [834, 645, 550, 520, 818, 640, 14, 199, 403, 624, 417, 275],
     [831, 645, 552, 515, 822, 637, 13, 198, 397, 623, 415, 323],

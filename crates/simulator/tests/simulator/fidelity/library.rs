@@ -2,24 +2,24 @@
 //! the flash model computes for each archetype.
 
 use super::flashbench::{AU, open_au};
-use super::page::{Group, Source};
-use super::row::Row;
+use super::page::{RowGroup, RowSource};
+use super::row::FidelityRow;
 use crate::common::{GIB, KIB, MIB, card, drive, plan, random_4k, sequential};
 use cardscope_engine::target::Target;
 use cardscope_simulator::Archetype;
 use cardscope_simulator::archetype::CARDS;
 
-pub(crate) const GROUP: Group = Group {
+pub(crate) const GROUP: RowGroup = RowGroup {
     title: "The library as a whole",
     note: "The source's spread must lie inside the library's: SEQ 1 MiB over 1000 MiB (or what there is) of each SD archetype, with the Pi's bus \
 replaced by one of 104 MB/s. Random writes: 4 KiB, one at a time, over 64 MiB and 1 GiB of an untouched card, 100 000 I/Os, \
 2 000 where each merges a block.",
-    rows: Source::Quick(rows),
+    rows: RowSource::Quick(rows),
 };
 
 const START: u64 = 192 * MIB;
 
-fn rows() -> Vec<Row> {
+fn rows() -> Vec<FidelityRow> {
     [spread(), random_writes(), small_log(), two_valued_reads()].concat()
 }
 
@@ -41,7 +41,7 @@ const OLD: [&str; 8] = [
     "lexar-16g-c10",
 ];
 
-fn spread() -> Vec<Row> {
+fn spread() -> Vec<FidelityRow> {
     let speeds = |write: bool| -> Vec<f64> {
         sd_cards()
             .iter()
@@ -56,17 +56,22 @@ fn spread() -> Vec<Row> {
     let most = |list: &[f64]| list.iter().copied().fold(0.0, f64::max);
     let (reads, writes) = (speeds(false), speeds(true));
     let random: Vec<f64> = OLD.iter().map(|name| random_write(&format!("sim:{name}"), 1000 * MIB)).collect();
-    let row = |what: &str, unit| Row::new("all SD cards", what, "002", unit);
+    let row = |what: &str, unit| FidelityRow::new("all SD cards", what, "002", unit);
     vec![
         row("slowest read", "MB/s").at_most(11.78 * 1.05).printed("11.78 MB/s").ours(least(&reads)),
         row("fastest read", "MB/s").at_least(83.56).printed("83.56 MB/s").ours(most(&reads)),
         row("slowest write", "MB/s").at_most(5.357).printed("5.357 MB/s").ours(least(&writes)),
         row("fastest write", "MB/s").at_least(64.14).printed("64.140 MB/s").ours(most(&writes)),
-        Row::new("cards up to 2013", "4 KiB random write over 1000 MB, fastest ÷ slowest", "002", "×")
-            .between(250.0, 400.0)
-            .printed("\"approximately 300-fold\"")
-            .ours(most(&random) / least(&random)),
-        Row::new(
+        FidelityRow::new(
+            "cards up to 2013",
+            "4 KiB random write over 1000 MB, fastest ÷ slowest",
+            "002",
+            "×",
+        )
+        .between(250.0, 400.0)
+        .printed("\"approximately 300-fold\"")
+        .ours(most(&random) / least(&random)),
+        FidelityRow::new(
             "sandisk-su04g",
             "4 KiB random write, times the next best of the cards up to 2013",
             "002",
@@ -107,9 +112,10 @@ const COMPUTED: &[(&str, f64, f64)] = &[
 const OPEN_BLOCKS_HELP: &str = "the figure is that of a write to a closed block; 6 of the 16 blocks of 64 MiB are open, and every \
 third write finds its block among them.";
 
-fn random_writes() -> Vec<Row> {
-    let row =
-        |name: &str, what: &str| Row::new(name, format!("4 KiB random write over {what}"), "model", "MB/s");
+fn random_writes() -> Vec<FidelityRow> {
+    let row = |name: &str, what: &str| {
+        FidelityRow::new(name, format!("4 KiB random write over {what}"), "model", "MB/s")
+    };
     let mut rows = Vec::new();
     for (name, small, large) in COMPUTED {
         let sim = format!("sim:{name}");
@@ -130,9 +136,9 @@ fn random_writes() -> Vec<Row> {
 }
 
 /// The SanDisk with a soft limit and a log for small writes: log 1 of the flashbench collection.
-fn small_log() -> Vec<Row> {
+fn small_log() -> Vec<FidelityRow> {
     let name = "sim:sandisk-su04g";
-    let row = |what: &str, unit| Row::new(name, what, "wirenboard", unit);
+    let row = |what: &str, unit| FidelityRow::new(name, what, "wirenboard", unit);
     let shuffled = |block: u64| {
         let mut target = card(name);
         open_au(&mut target, 2, 4 * MIB, false);
@@ -158,9 +164,9 @@ fn small_log() -> Vec<Row> {
 }
 
 /// The SD NAND chip: file 32 of the flashbench collection.
-fn two_valued_reads() -> Vec<Row> {
+fn two_valued_reads() -> Vec<FidelityRow> {
     let name = "sim:sdnand-0.5g";
-    let row = |what: &str, unit| Row::new(name, what, "wirenboard", unit);
+    let row = |what: &str, unit| FidelityRow::new(name, what, "wirenboard", unit);
     let mut chip = card(name);
     sequential(&mut chip, true, MIB, 1, 0, 128 * MIB);
     let read = |chip: &mut cardscope_simulator::SimTarget, from: u64| {

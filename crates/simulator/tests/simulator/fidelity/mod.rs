@@ -16,11 +16,11 @@ mod seed_001;
 mod seed_004;
 mod wirenboard;
 
-use page::{Form, Group};
-use row::Row;
+use page::{RowGroup, RunForm};
+use row::FidelityRow;
 
 /// The sections of the page, in its order.
-const GROUPS: &[Group] = &[
+const GROUPS: &[RowGroup] = &[
     seed_004::GROUP,
     wirenboard::GROUP,
     raspberry_pi::GROUP,
@@ -31,25 +31,25 @@ const GROUPS: &[Group] = &[
 ];
 
 /// The rows of all groups, side by side: they share nothing.
-fn run(form: Form) -> Vec<Vec<Row>> {
+fn run(form: RunForm) -> Vec<Vec<FidelityRow>> {
     std::thread::scope(|scope| {
         let threads: Vec<_> = GROUPS.iter().map(|group| scope.spawn(move || group.run(form))).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     })
 }
 
-fn faults(results: &[Vec<Row>]) -> Vec<String> {
-    results.iter().flatten().filter_map(Row::fault).collect()
+fn faults(results: &[Vec<FidelityRow>]) -> Vec<String> {
+    results.iter().flatten().filter_map(FidelityRow::fault).collect()
 }
 
 /// What a form shows of each group; nothing for a group that it runs only in part.
-fn sections(form: Form, results: &[Vec<Row>]) -> Vec<Option<String>> {
+fn sections(form: RunForm, results: &[Vec<FidelityRow>]) -> Vec<Option<String>> {
     let pairs = GROUPS.iter().zip(results);
     pairs.map(|(group, rows)| group.is_shown(form).then(|| group.section(rows))).collect()
 }
 
 /// Writes the page where that is asked for, and holds it and the figures against the model.
-fn judge(form: Form) {
+fn judge(form: RunForm) {
     let results = run(form);
     let shown = sections(form, &results);
     let old = std::fs::read_to_string(page::path()).unwrap_or_default();
@@ -77,11 +77,11 @@ fn judge(form: Form) {
 
 #[test]
 fn the_model_gives_what_the_sources_published_and_the_page_says_so() {
-    judge(Form::Short);
+    judge(RunForm::Short);
 }
 
 #[test]
 #[ignore = "whole sessions of a quarter of a billion I/Os: run it optimised"]
 fn the_whole_sessions_give_it_too() {
-    judge(Form::Full);
+    judge(RunForm::Full);
 }

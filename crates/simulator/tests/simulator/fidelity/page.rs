@@ -1,11 +1,11 @@
 //! The page that shows every row, made by the rows themselves: `docs/fidelity.md`.
 
-use super::row::Row;
+use super::row::FidelityRow;
 use std::path::{Path, PathBuf};
 
 /// How much of a group is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum RunForm {
     /// What the ordinary tests have time for: smaller sessions, looked at but not compared with the page.
     Short,
     /// What the page shows.
@@ -14,33 +14,33 @@ pub(crate) enum Form {
 
 /// Where a group's rows come from.
 #[derive(Clone, Copy)]
-pub(crate) enum Source {
+pub(crate) enum RowSource {
     /// Quick enough for every test run.
-    Quick(fn() -> Vec<Row>),
+    Quick(fn() -> Vec<FidelityRow>),
     /// Long sessions, which know a short form.
-    Long(fn(Form) -> Vec<Row>),
+    Long(fn(RunForm) -> Vec<FidelityRow>),
 }
 
 /// A section of the page.
 #[derive(Clone, Copy)]
-pub(crate) struct Group {
+pub(crate) struct RowGroup {
     pub(crate) title: &'static str,
     /// What the reader should know of how it was measured.
     pub(crate) note: &'static str,
-    pub(crate) rows: Source,
+    pub(crate) rows: RowSource,
 }
 
-impl Group {
-    pub(crate) fn run(&self, form: Form) -> Vec<Row> {
+impl RowGroup {
+    pub(crate) fn run(&self, form: RunForm) -> Vec<FidelityRow> {
         match self.rows {
-            Source::Quick(rows) => rows(),
-            Source::Long(rows) => rows(form),
+            RowSource::Quick(rows) => rows(),
+            RowSource::Long(rows) => rows(form),
         }
     }
 
     /// True where this form gives what the page shows.
-    pub(crate) fn is_shown(&self, form: Form) -> bool {
-        form == Form::Full || !matches!(self.rows, Source::Long(_))
+    pub(crate) fn is_shown(&self, form: RunForm) -> bool {
+        form == RunForm::Full || !matches!(self.rows, RowSource::Long(_))
     }
 
     fn heading(&self) -> String {
@@ -48,7 +48,7 @@ impl Group {
     }
 
     /// The section as it stands on the page; nothing for a group without rows.
-    pub(crate) fn section(&self, rows: &[Row]) -> String {
+    pub(crate) fn section(&self, rows: &[FidelityRow]) -> String {
         if rows.is_empty() {
             return String::new();
         }
@@ -60,8 +60,8 @@ impl Group {
             "| card | measured | published | source | ours | off | allowed |".to_owned(),
             "| --- | --- | --- | --- | --- | --- | --- |".to_owned(),
         ];
-        lines.extend(rows.iter().map(Row::line));
-        let reasons: Vec<String> = rows.iter().filter_map(Row::reason).collect();
+        lines.extend(rows.iter().map(FidelityRow::line));
+        let reasons: Vec<String> = rows.iter().filter_map(FidelityRow::reason).collect();
         if !reasons.is_empty() {
             lines.push("\nWhat misses, and why:\n".to_owned());
             lines.extend(reasons);
@@ -77,7 +77,7 @@ pub(crate) fn path() -> PathBuf {
 const HEAD: &str = include_str!("head.md");
 
 /// The page: sections as given, and those not given as they stand in the old page.
-pub(crate) fn assemble(old: &str, groups: &[Group], sections: &[Option<String>]) -> String {
+pub(crate) fn assemble(old: &str, groups: &[RowGroup], sections: &[Option<String>]) -> String {
     let mut page = HEAD.to_owned() + "\n";
     for (group, section) in groups.iter().zip(sections) {
         match section {

@@ -1,16 +1,16 @@
 //! The cards of the Raspberry Pi 4 tables (source 003): hdparm, dd of 8 KiB blocks through the page cache, and
 //! iozone's 4 KiB random reads and writes over a file of 100 MB.
 
-use super::page::{Group, Source};
-use super::row::Row;
+use super::page::{RowGroup, RowSource};
+use super::row::FidelityRow;
 use crate::common::{MIB, card, random_4k, sequential};
 
-pub(crate) const GROUP: Group = Group {
+pub(crate) const GROUP: RowGroup = RowGroup {
     title: "Cards on a Raspberry Pi 4",
     note: "The 44 MB/s at which reads end are the bus of the Pi, which is part of the rig, not of the card. Reads and writes in \
 order: 1 MiB blocks, 256 and 512 MiB. Random 4 KiB: one at a time over 100 MB of an untouched card, 50 000 reads, then \
 100 000 writes.",
-    rows: Source::Quick(rows),
+    rows: RowSource::Quick(rows),
 };
 
 /// hdparm -t, dd, 4 KiB random read and write in MB/s.
@@ -32,11 +32,11 @@ const PUBLISHED: &[(&str, [f64; 4])] = &[
     ("lexar-pro-128g-a2", [44.35, 32.4, 9.65, 2.55]),
 ];
 
-fn rows() -> Vec<Row> {
+fn rows() -> Vec<FidelityRow> {
     PUBLISHED.iter().flat_map(|(name, published)| card_rows(name, *published)).collect()
 }
 
-fn card_rows(name: &str, published: [f64; 4]) -> Vec<Row> {
+fn card_rows(name: &str, published: [f64; 4]) -> Vec<FidelityRow> {
     let mut pi = card(&format!("sim:{name}"));
     let start = 192 * MIB;
     let found = [
@@ -48,6 +48,8 @@ fn card_rows(name: &str, published: [f64; 4]) -> Vec<Row> {
     let what = ["hdparm -t", "dd write", "4 KiB random read", "4 KiB random write"];
     let tolerance = [5.0, 5.0, 6.0, 6.0];
     (0..4)
-        .map(|i| Row::new(name, what[i], "003", "MB/s").near(published[i], tolerance[i]).ours(found[i]))
+        .map(|i| {
+            FidelityRow::new(name, what[i], "003", "MB/s").near(published[i], tolerance[i]).ours(found[i])
+        })
         .collect()
 }

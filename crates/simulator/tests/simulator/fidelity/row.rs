@@ -3,7 +3,7 @@
 
 /// What a source allows the model to give.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Bound {
+pub(crate) enum FigureBound {
     /// A figure, and by how many percent ours may differ.
     Near(f64, f64),
     /// A range that ours must lie in.
@@ -16,20 +16,20 @@ pub(crate) enum Bound {
 
 /// A published figure beside ours.
 #[derive(Debug, Clone)]
-pub(crate) struct Row {
+pub(crate) struct FidelityRow {
     /// The archetype, with its overrides where it has some.
     pub(crate) card: String,
     what: String,
     source: &'static str,
     unit: &'static str,
-    bound: Bound,
+    bound: FigureBound,
     /// The figure as its source prints it, where that says more than the bound.
     printed: Option<String>,
     ours: f64,
     why: Option<String>,
 }
 
-impl Row {
+impl FidelityRow {
     /// `what` says how it was measured, span, count and state of the card included; `source` is one of those that
     /// the page's head explains.
     pub(crate) fn new(
@@ -37,63 +37,72 @@ impl Row {
         what: impl Into<String>,
         source: &'static str,
         unit: &'static str,
-    ) -> Row {
+    ) -> FidelityRow {
         let (card, what) = (card.into().replace("sim:", ""), what.into());
-        Row { card, what, source, unit, bound: Bound::AtLeast(0.0), printed: None, ours: f64::NAN, why: None }
+        FidelityRow {
+            card,
+            what,
+            source,
+            unit,
+            bound: FigureBound::AtLeast(0.0),
+            printed: None,
+            ours: f64::NAN,
+            why: None,
+        }
     }
 
-    pub(crate) fn near(self, published: f64, percent: f64) -> Row {
-        Row { bound: Bound::Near(published, percent), ..self }
+    pub(crate) fn near(self, published: f64, percent: f64) -> FidelityRow {
+        FidelityRow { bound: FigureBound::Near(published, percent), ..self }
     }
 
-    pub(crate) fn between(self, low: f64, high: f64) -> Row {
-        Row { bound: Bound::Between(low, high), ..self }
+    pub(crate) fn between(self, low: f64, high: f64) -> FidelityRow {
+        FidelityRow { bound: FigureBound::Between(low, high), ..self }
     }
 
-    pub(crate) fn at_most(self, high: f64) -> Row {
-        Row { bound: Bound::AtMost(high), ..self }
+    pub(crate) fn at_most(self, high: f64) -> FidelityRow {
+        FidelityRow { bound: FigureBound::AtMost(high), ..self }
     }
 
-    pub(crate) fn at_least(self, low: f64) -> Row {
-        Row { bound: Bound::AtLeast(low), ..self }
+    pub(crate) fn at_least(self, low: f64) -> FidelityRow {
+        FidelityRow { bound: FigureBound::AtLeast(low), ..self }
     }
 
     /// The source's own words or digits.
-    pub(crate) fn printed(self, text: impl Into<String>) -> Row {
-        Row { printed: Some(text.into()), ..self }
+    pub(crate) fn printed(self, text: impl Into<String>) -> FidelityRow {
+        FidelityRow { printed: Some(text.into()), ..self }
     }
 
     /// What the model gives.
-    pub(crate) fn ours(self, value: f64) -> Row {
-        Row { ours: value, ..self }
+    pub(crate) fn ours(self, value: f64) -> FidelityRow {
+        FidelityRow { ours: value, ..self }
     }
 
     /// One sentence on why this row misses.
-    pub(crate) fn because(self, sentence: impl Into<String>) -> Row {
-        Row { why: Some(sentence.into()), ..self }
+    pub(crate) fn because(self, sentence: impl Into<String>) -> FidelityRow {
+        FidelityRow { why: Some(sentence.into()), ..self }
     }
 
     /// How far ours lies from the figure, or beyond the bound, in percent; 0 inside a bound.
     pub(crate) fn deviation(&self) -> f64 {
         let (low, high) = match self.bound {
-            Bound::Near(value, _) => (value, value),
-            Bound::Between(low, high) => (low, high),
-            Bound::AtMost(high) => (f64::NEG_INFINITY, high),
-            Bound::AtLeast(low) => (low, f64::INFINITY),
+            FigureBound::Near(value, _) => (value, value),
+            FigureBound::Between(low, high) => (low, high),
+            FigureBound::AtMost(high) => (f64::NEG_INFINITY, high),
+            FigureBound::AtLeast(low) => (low, f64::INFINITY),
         };
         let nearest = self.ours.clamp(low, high);
         if self.ours == nearest { 0.0 } else { (self.ours / nearest - 1.0) * 100.0 }
     }
 
     pub(crate) fn within(&self) -> bool {
-        let allowed = if let Bound::Near(_, percent) = self.bound { percent } else { 0.0 };
+        let allowed = if let FigureBound::Near(_, percent) = self.bound { percent } else { 0.0 };
         // 11 for 10 is 10 %, whatever binary fractions make of it.
         self.deviation().abs() <= allowed + 1e-9
     }
 
     /// What is wrong with the row, if anything is.
     pub(crate) fn fault(&self) -> Option<String> {
-        let Row { card, what, ours, .. } = self;
+        let FidelityRow { card, what, ours, .. } = self;
         let figure = format!("{card}, {what}: {ours:.4} against {} ({})", self.published(), self.allowed());
         match (self.within(), &self.why) {
             (false, None) => Some(format!("misses without a reason: {figure}")),
@@ -109,7 +118,7 @@ impl Row {
 
     pub(crate) fn line(&self) -> String {
         let off = match self.bound {
-            Bound::Near(..) => format!("{:+.1} %", self.deviation()),
+            FigureBound::Near(..) => format!("{:+.1} %", self.deviation()),
             _ if self.within() => "inside".to_owned(),
             _ => format!("{:+.1} %", self.deviation()),
         };
@@ -127,19 +136,19 @@ impl Row {
 
     fn published(&self) -> String {
         self.printed.clone().unwrap_or_else(|| match self.bound {
-            Bound::Near(value, _) => self.with_unit(&value.to_string()),
-            Bound::Between(low, high) => self.with_unit(&format!("{low} to {high}")),
-            Bound::AtMost(high) => self.with_unit(&format!("at most {high}")),
-            Bound::AtLeast(low) => self.with_unit(&format!("at least {low}")),
+            FigureBound::Near(value, _) => self.with_unit(&value.to_string()),
+            FigureBound::Between(low, high) => self.with_unit(&format!("{low} to {high}")),
+            FigureBound::AtMost(high) => self.with_unit(&format!("at most {high}")),
+            FigureBound::AtLeast(low) => self.with_unit(&format!("at least {low}")),
         })
     }
 
     fn allowed(&self) -> String {
         match self.bound {
-            Bound::Near(_, percent) => format!("± {percent} %"),
-            Bound::Between(low, high) => format!("{} to {}", digits(low), digits(high)),
-            Bound::AtMost(high) => format!("≤ {}", digits(high)),
-            Bound::AtLeast(low) => format!("≥ {}", digits(low)),
+            FigureBound::Near(_, percent) => format!("± {percent} %"),
+            FigureBound::Between(low, high) => format!("{} to {}", digits(low), digits(high)),
+            FigureBound::AtMost(high) => format!("≤ {}", digits(high)),
+            FigureBound::AtLeast(low) => format!("≥ {}", digits(low)),
         }
     }
 

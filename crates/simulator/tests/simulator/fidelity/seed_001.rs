@@ -1,16 +1,16 @@
 //! The eleven cards of source 001 under KDiskMark: what its text says of them, as figures or as bounds of ours.
 
-use super::page::{Group, Source};
-use super::row::Row;
+use super::page::{RowGroup, RowSource};
+use super::row::FidelityRow;
 use crate::common::{GIB, MIB, card, drive, plan, random_4k, sequential};
 use cardscope_simulator::SimTarget;
 
-pub(crate) const GROUP: Group = Group {
+pub(crate) const GROUP: RowGroup = RowGroup {
     title: "Eleven cards under KDiskMark",
     note: "Each figure is of a card of its own: the test file of 64 MiB or 1 GiB is written in order, then the test runs on it. \
 SEQ1M Q8T1 runs five times over the file; RND4K takes 100 000 I/Os over 64 MiB and 300 000 over 1 GiB. Figures with a unit are \
 KDiskMark's: ours ÷ 1.024. Where the text only says something, the bound is ours.",
-    rows: Source::Quick(rows),
+    rows: RowSource::Quick(rows),
 };
 
 const PRO: &str = "sim:pro-64g-u3";
@@ -37,15 +37,15 @@ fn rnd4k(name: &str, write: bool, depth: u32, file: u64) -> f64 {
     random_4k(&mut prepared(name, file), write, depth, START, file, count) / 1.024
 }
 
-fn row(card: &str, what: &str, unit: &'static str) -> Row {
-    Row::new(card, what, "001", unit)
+fn row(card: &str, what: &str, unit: &'static str) -> FidelityRow {
+    FidelityRow::new(card, what, "001", unit)
 }
 
-fn rows() -> Vec<Row> {
+fn rows() -> Vec<FidelityRow> {
     [pro(), pro_plus(), both(), queues(), old_cards(), fake()].concat()
 }
 
-fn pro() -> Vec<Row> {
+fn pro() -> Vec<FidelityRow> {
     let reads = [64 * MIB, GIB].map(|file| rnd4k(PRO, false, 1, file));
     vec![
         row(PRO, "RND4K Q1 write, 64 MiB", "MB/s").near(2.32, 10.0).ours(rnd4k(PRO, true, 1, 64 * MIB)),
@@ -64,7 +64,7 @@ fn pro() -> Vec<Row> {
     ]
 }
 
-fn pro_plus() -> Vec<Row> {
+fn pro_plus() -> Vec<FidelityRow> {
     let reads = [64 * MIB, GIB].map(|file| rnd4k(PLUS, false, 1, file));
     let a1 = |name: &'static str| {
         let iops = |write| rnd4k(name, write, 32, GIB) * 1.024e6 / 4096.0;
@@ -89,7 +89,7 @@ fn pro_plus() -> Vec<Row> {
     rows
 }
 
-fn both() -> Vec<Row> {
+fn both() -> Vec<FidelityRow> {
     let evo = "sim:evoplus-256g-a2";
     let sequential = |file| seq1m(PRO, true, file) / seq1m(PLUS, true, file);
     let queued = rnd4k(PLUS, true, 32, GIB) / rnd4k(PRO, true, 32, GIB);
@@ -125,7 +125,7 @@ fn both() -> Vec<Row> {
     ]
 }
 
-fn queues() -> Vec<Row> {
+fn queues() -> Vec<FidelityRow> {
     let gain = |name: &str| rnd4k(name, true, 32, GIB) / rnd4k(name, true, 1, GIB);
     vec![
         row("evoplus-32g-u1-fakeq", "RND4K write, 1 GiB, Q32 as a share of Q1", "")
@@ -139,7 +139,7 @@ fn queues() -> Vec<Row> {
     ]
 }
 
-fn old_cards() -> Vec<Row> {
+fn old_cards() -> Vec<FidelityRow> {
     let (ultra, extreme, black) =
         ("sim:sandisk-ultra-16g-u1", "sim:sandisk-extreme-16g-u3", "sim:samsung-32g-c10");
     let random = |name: &str| rnd4k(name, true, 1, GIB);
@@ -172,7 +172,7 @@ fn seconds_each(name: &str) -> f64 {
     4096e-6 / random_4k(&mut prepared(name, GIB), true, 1, START, GIB, 2_000)
 }
 
-fn fake() -> Vec<Row> {
+fn fake() -> Vec<FidelityRow> {
     let fake = "sim:sandian-1tb-52g";
     let usable = card(fake).truth().usable_bytes as f64 / 1e9;
     let slower = |what: &str, ours: f64| {

@@ -1,14 +1,14 @@
 //! The Lexar of source 004 against every table that it prints. Tolerances are those of the flash model's description.
 
 use super::flashbench::{AU, open_au};
-use super::page::{Group, Source};
-use super::row::Row;
+use super::page::{RowGroup, RowSource};
+use super::row::FidelityRow;
 use crate::common::{KIB, MIB, card, drive, one, plan, sequential};
-use cardscope_engine::target::{Plan, Target};
-use cardscope_model::recipe::Path;
+use cardscope_engine::target::{LanePlan, Target};
+use cardscope_model::recipe::KernelPath;
 use cardscope_simulator::SimTarget;
 
-pub(crate) const GROUP: Group = Group {
+pub(crate) const GROUP: RowGroup = RowGroup {
     title: "Lexar 16 GB Class 10: flashbench and dd",
     note: "The review's `-a` column has two readings, since its fork of flashbench prints one figure a line. (a): it is the time \
 of a read across the boundary; the archetype follows this one. (b): it is the classic difference `on − (pre + post)/2`; \
@@ -18,19 +18,19 @@ least of 32 reads. Two lines of (a) miss by noise of the original.\n\n\
 The dd sweep writes 1 GiB in order; about n / 70 MB/s of it is dd's own source, which belongs to the rig. `-f` writes the \
 first six erase blocks whole, mean of five cards (seeds); `-O` writes each position in each of 5 or 6 blocks that lie \
 48 MiB apart, the 6 after a use that left five other blocks open.",
-    rows: Source::Quick(rows),
+    rows: RowSource::Quick(rows),
 };
 
 const LEXAR: &str = "sim:lexar-16g-c10";
 
-fn rows() -> Vec<Row> {
-    let parts: [fn() -> Vec<Row>; 7] =
+fn rows() -> Vec<FidelityRow> {
+    let parts: [fn() -> Vec<FidelityRow>; 7] =
         [align_as_time, align_as_difference, dd_sweep, find_fat, open_linear, open_random, others];
     parts.iter().flat_map(|part| part()).collect()
 }
 
-fn row(what: String, unit: &'static str) -> Row {
-    Row::new(LEXAR, what, "004", unit)
+fn row(what: String, unit: &'static str) -> FidelityRow {
+    FidelityRow::new(LEXAR, what, "004", unit)
 }
 
 /// A size as flashbench prints it.
@@ -86,7 +86,7 @@ fn align(card: &mut SimTarget, boundary: u64) -> [f64; 3] {
 /// Two lines of the original are noise, as the model's description says of them.
 const NOISE: [u64; 2] = [256 * MIB, 512 * KIB];
 
-fn align_as_time() -> Vec<Row> {
+fn align_as_time() -> Vec<FidelityRow> {
     let mut lexar = card(LEXAR);
     let found: Vec<f64> = ALIGN.iter().map(|(boundary, _)| align(&mut lexar, *boundary)[1]).collect();
     assert_levels_in_order(&found);
@@ -117,7 +117,7 @@ fn assert_levels_in_order(found: &[f64]) {
 const DIFFERENCE: &str = "sim:lexar-16g-c10?base_s=0.00095&within_read_unit_s=0.001&flash.page_bytes=4096\
 &page_step_s=0.00078&au_step_s=0.00056&segment_step_s=0.00057";
 
-fn align_as_difference() -> Vec<Row> {
+fn align_as_difference() -> Vec<FidelityRow> {
     let mut lexar = card(DIFFERENCE);
     let levels =
         [(0..3, "1 to 4 GiB"), (3..11, "4 to 512 MiB"), (11..20, "8 KiB to 2 MiB"), (20..21, "4 KiB")];
@@ -144,7 +144,7 @@ fn align_as_difference() -> Vec<Row> {
     rows
 }
 
-fn dd_sweep() -> Vec<Row> {
+fn dd_sweep() -> Vec<FidelityRow> {
     let published = [
         (4 * KIB, 2.00),
         (8 * KIB, 3.20),
@@ -160,7 +160,9 @@ fn dd_sweep() -> Vec<Row> {
     let measured = published.map(|(block, mb_s)| {
         let name = format!("{LEXAR}?host_source_mb_s=70");
         let found = sequential(&mut card(&name), true, block, 1, 192 * MIB, 1024 * MIB);
-        Row::new(name, format!("dd, direct, bs = {}", size(block)), "004", "MB/s").near(mb_s, 5.0).ours(found)
+        FidelityRow::new(name, format!("dd, direct, bs = {}", size(block)), "004", "MB/s")
+            .near(mb_s, 5.0)
+            .ours(found)
     });
     measured.into()
 }
@@ -171,7 +173,7 @@ fn columns(lexar: &mut SimTarget, block: u64) -> Vec<f64> {
     (0..6).map(|au| AU as f64 / 1e6 / drive(lexar, &plan(1, block), true, in_au(au))).collect()
 }
 
-fn find_fat() -> Vec<Row> {
+fn find_fat() -> Vec<FidelityRow> {
     // Columns 2 to 6 of the review, averaged.
     let published = [
         (MIB, 12.8),
@@ -208,7 +210,7 @@ fn find_fat() -> Vec<Row> {
     rows
 }
 
-fn open_linear() -> Vec<Row> {
+fn open_linear() -> Vec<FidelityRow> {
     let published = [
         (512 * KIB, 12.3),
         (256 * KIB, 11.7),
@@ -244,12 +246,12 @@ fn open_linear() -> Vec<Row> {
     }
     // The author had stopped by then.
     let found = open_au(&mut lexar, 6, 64 * KIB, false);
-    let predicted = Row::new(LEXAR, "-O 6 blocks, 64 KiB", "model", "MB/s");
+    let predicted = FidelityRow::new(LEXAR, "-O 6 blocks, 64 KiB", "model", "MB/s");
     rows.push(predicted.near(0.10, 10.0).printed("0.10 MB/s predicted").ours(found));
     rows
 }
 
-fn open_random() -> Vec<Row> {
+fn open_random() -> Vec<FidelityRow> {
     let mut lexar = card(LEXAR);
     let mut rows = Vec::new();
     // Means of the three tables of 4 MiB and 2 MiB blocks where they have the line.
@@ -266,11 +268,11 @@ fn open_random() -> Vec<Row> {
 }
 
 /// What the review says in its summary, and what the page cache makes of the card.
-fn others() -> Vec<Row> {
+fn others() -> Vec<FidelityRow> {
     let reads = sequential(&mut card(LEXAR), false, MIB, 1, 0, 256 * MIB);
     let mut rows = vec![row("sequential read, 1 MiB".to_owned(), "MB/s").near(20.40, 3.0).ours(reads)];
     let mut lexar = card(LEXAR);
-    let buffered = Plan { path: Path::Buffered, ..plan(1, 2 * MIB) };
+    let buffered = LanePlan { path: KernelPath::Buffered, ..plan(1, 2 * MIB) };
     let seconds = drive(&mut lexar, &buffered, false, (0..32).map(|i| i * 2 * MIB));
     rows.push(
         row("hdparm -t through the page cache".to_owned(), "MB/s")
@@ -278,13 +280,13 @@ fn others() -> Vec<Row> {
             .ours(64.0 * 1.048576 / seconds),
     );
     // dd bs=8k conv=fsync: gathered by the host, so the small block costs nothing.
-    let buffered = Plan { path: Path::Buffered, ..plan(1, 8 * KIB) };
+    let buffered = LanePlan { path: KernelPath::Buffered, ..plan(1, 8 * KIB) };
     let start = lexar.now();
     drive(&mut lexar, &buffered, true, (0..51200).map(|i| 192 * MIB + i * 8 * KIB));
     lexar.flush().unwrap();
     let gathered = 419.4304 / ((lexar.now() - start) as f64 / 1e9);
     rows.push(row("dd bs=8k conv=fsync: as -f at 1 MiB".to_owned(), "MB/s").near(12.8, 5.0).ours(gathered));
-    let synced = Plan { sync_each: true, ..buffered };
+    let synced = LanePlan { sync_each: true, ..buffered };
     let seconds = drive(&mut lexar, &synced, true, (0..16384).map(|i| 1024 * MIB + i * 8 * KIB));
     rows.push(
         row("dd bs=8k oflag=dsync: as -f at 8 KiB".to_owned(), "MB/s")

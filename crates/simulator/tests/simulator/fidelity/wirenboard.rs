@@ -2,18 +2,18 @@
 //! and shuffled, at each block size. The figures are those that the logs print, in MB/s.
 
 use super::flashbench::open_au;
-use super::page::{Group, Source};
-use super::row::Row;
+use super::page::{RowGroup, RowSource};
+use super::row::FidelityRow;
 use crate::common::{KIB, MIB, card};
 use cardscope_simulator::SimTarget;
 
-pub(crate) const GROUP: Group = Group {
+pub(crate) const GROUP: RowGroup = RowGroup {
     title: "Two cards of the flashbench logs",
     note: "The tables `--open-au` of one to seven blocks, in order and `--random`, whole, from 4 MiB down to 4 KiB, on one card \
 after the other as the logs have it. What is compared are the cells from 16 KiB (6_2) or 4 KiB (3_3) to 1 MiB. Both cards \
 sat in a USB reader that cuts commands at 120 KiB, which is part of their rig. \"Beyond the limit\" are the tables with more \
 blocks than the card keeps open.",
-    rows: Source::Quick(rows),
+    rows: RowSource::Quick(rows),
 };
 
 /// Block sizes of the columns.
@@ -21,7 +21,7 @@ const SIZES: [u64; 9] =
     [MIB, 512 * KIB, 256 * KIB, 128 * KIB, 64 * KIB, 32 * KIB, 16 * KIB, 8 * KIB, 4 * KIB];
 
 /// A log: the card, its limit of open blocks, and the tables of 1 to 7 blocks.
-struct Log<const N: usize> {
+struct OpenAuLog<const N: usize> {
     card: &'static str,
     name: &'static str,
     limit: usize,
@@ -29,7 +29,7 @@ struct Log<const N: usize> {
     random: [[f64; N]; 7],
 }
 
-const LOG_6_2: Log<7> = Log {
+const LOG_6_2: OpenAuLog<7> = OpenAuLog {
     card: "sim:wb6-hard3",
     name: "6_2",
     limit: 3,
@@ -54,7 +54,7 @@ const LOG_6_2: Log<7> = Log {
 };
 
 #[allow(clippy::approx_constant, reason = "0.318 MB/s is a speed")]
-const LOG_3_3: Log<9> = Log {
+const LOG_3_3: OpenAuLog<9> = OpenAuLog {
     card: "sim:wb3-full6",
     name: "3_3",
     limit: 6,
@@ -93,31 +93,31 @@ fn table<const N: usize>(card: &mut SimTarget, n: u64, random: bool) -> [f64; N]
 }
 
 /// Deviation of one cell in percent.
-struct Cell {
+struct CellDeviation {
     blocks: usize,
     size: u64,
     off: f64,
 }
 
-fn cells<const N: usize>(log: &Log<N>) -> Vec<Cell> {
+fn cells<const N: usize>(log: &OpenAuLog<N>) -> Vec<CellDeviation> {
     let mut target = card(log.card);
     let mut all = Vec::new();
     for (random, tables) in [(false, &log.linear), (true, &log.random)] {
         for (i, published) in tables.iter().enumerate() {
             let found: [f64; N] = table(&mut target, i as u64 + 1, random);
             for ((found, published), size) in found.iter().zip(published).zip(SIZES) {
-                all.push(Cell { blocks: i + 1, size, off: (found / published - 1.0) * 100.0 });
+                all.push(CellDeviation { blocks: i + 1, size, off: (found / published - 1.0) * 100.0 });
             }
         }
     }
     all
 }
 
-fn rows() -> Vec<Row> {
+fn rows() -> Vec<FidelityRow> {
     [log_rows(&LOG_6_2, 8.0), log_rows(&LOG_3_3, 12.0)].concat()
 }
 
-fn log_rows<const N: usize>(log: &Log<N>, median_percent: f64) -> Vec<Row> {
+fn log_rows<const N: usize>(log: &OpenAuLog<N>, median_percent: f64) -> Vec<FidelityRow> {
     let cells = cells(log);
     let mut sorted: Vec<f64> = cells.iter().map(|c| c.off.abs()).collect();
     sorted.sort_by(f64::total_cmp);
@@ -125,7 +125,7 @@ fn log_rows<const N: usize>(log: &Log<N>, median_percent: f64) -> Vec<Row> {
         let chosen = cells.iter().filter(|c| c.blocks > log.limit && sizes.contains(&c.size));
         chosen.map(|c| c.off.abs()).fold(0.0, f64::max)
     };
-    let row = |what: String| Row::new(log.card, what, "wirenboard", "%");
+    let row = |what: String| FidelityRow::new(log.card, what, "wirenboard", "%");
     let all = cells.len();
     let middle = (sorted[(all - 1) / 2] + sorted[all / 2]) / 2.0;
     let worst = sorted[all - 1];

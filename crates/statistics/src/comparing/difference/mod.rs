@@ -7,8 +7,8 @@
 //! but with five runs a side it cannot say less than p = 0.008, which no correction for a dozen tests survives.
 
 use super::REAL;
-use crate::usual::{Normals, Table, Usual, noticed};
-use cardscope_model::comparison::{Grade, Verdict};
+use crate::usual::{NormalMixture, SpreadTable, UsualSpeed, noticed};
+use cardscope_model::comparison::{ChanceGrade, PairVerdict};
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// A side of fewer runs never differs for real: two that agree may be one state of the card. No p is given either.
@@ -28,7 +28,7 @@ const MOST_FACTOR: f64 = 1e6;
 
 /// What can be said of two cards in one test.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Difference {
+pub struct CardDifference {
     /// Usual speed of the second over that of the first, from 10^-6 to 10^6; 1 where one is unknown or both stand still.
     pub factor: f64,
     /// 95 % interval of the factor, by itself: not widened for other comparisons. `None` where a side is unknown.
@@ -38,43 +38,48 @@ pub struct Difference {
     /// Chance that it is higher by more than anybody overlooks, and that the second's is.
     pub noticed: [f64; 2],
     /// What that chance is called.
-    pub grade: Grade,
+    pub grade: ChanceGrade,
     /// Probability of such a difference by chance alone; `None` where a side has fewer than [`LEAST_RUNS`].
     pub p: Option<f64>,
     /// What can be said for sure.
-    pub verdict: Verdict,
+    pub verdict: PairVerdict,
     /// Further runs of each side that settle it with a chance of 80 %, if the difference is what it seems; `None` where
     /// it is settled, or where more than 100 would be needed.
     pub more_runs: Option<u32>,
-    known: Option<Known>,
+    known: Option<UsualDifference>,
 }
 
 /// Compares two cards by what is known of their usual speeds. `besides` is the variance that the logarithm of the factor has
 /// from what differs beside that which is compared: nothing is then almost certain.
-pub fn difference(first: Option<&Usual>, second: Option<&Usual>, table: &Table, besides: f64) -> Difference {
-    let nothing = Difference {
+pub fn difference(
+    first: Option<&UsualSpeed>,
+    second: Option<&UsualSpeed>,
+    table: &SpreadTable,
+    besides: f64,
+) -> CardDifference {
+    let nothing = CardDifference {
         factor: 1.0,
         ci95: None,
         first_faster: 0.5,
         noticed: [0.0; 2],
-        grade: Grade::Even,
+        grade: ChanceGrade::Even,
         p: None,
-        verdict: Verdict::CannotTell,
+        verdict: PairVerdict::CannotTell,
         more_runs: None,
         known: None,
     };
     match (first, second) {
-        (Some(first), Some(second)) => Known::new(first, second, besides).difference(table),
-        (Some(_), None) => Difference { factor: 1.0 / MOST_FACTOR, ..nothing },
-        (None, Some(_)) => Difference { factor: MOST_FACTOR, ..nothing },
+        (Some(first), Some(second)) => UsualDifference::new(first, second, besides).difference(table),
+        (Some(_), None) => CardDifference { factor: 1.0 / MOST_FACTOR, ..nothing },
+        (None, Some(_)) => CardDifference { factor: MOST_FACTOR, ..nothing },
         (None, None) => nothing,
     }
 }
 
-impl Difference {
+impl CardDifference {
     /// The same after correction for the number of comparisons: `p` as [`super::holm`] makes it of all of them. What was
     /// real by itself may then be none, and takes more runs.
-    pub fn corrected(mut self, p: f64) -> Difference {
+    pub fn corrected(mut self, p: f64) -> CardDifference {
         let (Some(known), Some(own)) = (&self.known, self.p) else { return self };
         let p = p.clamp(own, 1.0);
         // What was asked of p is asked of it as much more strictly as the correction raised it.
@@ -88,25 +93,25 @@ impl Difference {
 
 /// Two usual speeds and the difference of their logarithms, the second's less the first's.
 #[derive(Debug, Clone, PartialEq)]
-struct Known {
+struct UsualDifference {
     log: f64,
-    apart: Normals,
+    apart: NormalMixture,
     /// The same if no card has a level at which no run was made.
-    seen: Normals,
+    seen: NormalMixture,
     runs: [u32; 2],
     /// Variances of the two, and of what else differs.
     variances: [f64; 2],
     besides: f64,
 }
 
-impl Known {
-    fn new(first: &Usual, second: &Usual, besides: f64) -> Known {
+impl UsualDifference {
+    fn new(first: &UsualSpeed, second: &UsualSpeed, besides: f64) -> UsualDifference {
         let most = MOST_FACTOR.ln();
         let apart = second.log().minus(first.log());
         // Where one of the two is seen to jump, the other may, too.
         let steady = first.two_levels.max(second.two_levels) < JUMPS;
         let seen = if steady { second.seen().minus(first.seen()) } else { apart.clone() };
-        Known {
+        UsualDifference {
             log: (second.middle().ln() - first.middle().ln()).clamp(-most, most),
             apart: if besides > 0.0 { apart.widened(besides) } else { apart },
             seen: if besides > 0.0 { seen.widened(besides) } else { seen },
@@ -116,7 +121,7 @@ impl Known {
         }
     }
 
-    fn difference(self, table: &Table) -> Difference {
+    fn difference(self, table: &SpreadTable) -> CardDifference {
         let usual = self.apart.drawn_to(table.apart());
         let noticed = [usual.below(-noticed()), usual.above(noticed())];
         let fewest = self.runs[0].min(self.runs[1]);
@@ -125,7 +130,7 @@ impl Known {
         let tail = self.seen.below(0.0).min(self.seen.above(0.0));
         let p = (fewest >= LEAST_RUNS).then(|| (2.0 * tail).min(1.0));
         let verdict = self.verdict(ci95, p);
-        Difference {
+        CardDifference {
             factor: factor(self.log),
             ci95,
             first_faster: usual.below(0.0),
@@ -138,20 +143,20 @@ impl Known {
         }
     }
 
-    fn verdict(&self, ci95: Option<[f64; 2]>, p: Option<f64>) -> Verdict {
-        let (Some([low, high]), Some(p)) = (ci95, p) else { return Verdict::CannotTell };
+    fn verdict(&self, ci95: Option<[f64; 2]>, p: Option<f64>) -> PairVerdict {
+        let (Some([low, high]), Some(p)) = (ci95, p) else { return PairVerdict::CannotTell };
         let noticed = noticed();
         match p < REAL {
-            true if self.log > noticed => Verdict::SecondFaster,
-            true if self.log < -noticed => Verdict::FirstFaster,
-            _ if low.ln() > -noticed && high.ln() < noticed => Verdict::Alike,
-            _ => Verdict::CannotTell,
+            true if self.log > noticed => PairVerdict::SecondFaster,
+            true if self.log < -noticed => PairVerdict::FirstFaster,
+            _ if low.ln() > -noticed && high.ln() < noticed => PairVerdict::Alike,
+            _ => PairVerdict::CannotTell,
         }
     }
 
     /// The least number of further runs that settles it at this level, if the difference is what it seems.
-    fn more_runs(&self, verdict: Verdict, level: f64) -> Option<u32> {
-        if verdict != Verdict::CannotTell {
+    fn more_runs(&self, verdict: PairVerdict, level: f64) -> Option<u32> {
+        if verdict != PairVerdict::CannotTell {
             return None;
         }
         let (mut least, mut most) =
@@ -188,9 +193,9 @@ impl Known {
 }
 
 /// What the greater of two chances is called; where something else differs too, nothing is almost certain.
-fn grade(noticed: [f64; 2], confounded: bool) -> Grade {
-    let grade = Grade::of(noticed[0].max(noticed[1]));
-    if confounded { grade.min(Grade::Likely) } else { grade }
+fn grade(noticed: [f64; 2], confounded: bool) -> ChanceGrade {
+    let grade = ChanceGrade::of(noticed[0].max(noticed[1]));
+    if confounded { grade.min(ChanceGrade::Likely) } else { grade }
 }
 
 fn factor(log: f64) -> f64 {

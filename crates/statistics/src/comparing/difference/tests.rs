@@ -1,21 +1,26 @@
 //! Two cards, with numbers of our own and those of docs/reference/reports.md#microsd-express-benchmarks.
 
 use super::*;
-use crate::usual::{Kind, Of};
-use cardscope_model::random::Random;
-use cardscope_model::test_name::{Op, Order};
+use crate::usual::{SpreadKind, SpreadSubject};
+use cardscope_model::random::SeededRandom;
+use cardscope_model::test_name::{IoOrder, TestOp};
 use proptest::prelude::*;
 
 /// Two cards of one sort, in a test.
-fn among(express: bool, order: Order, op: Op, first: &[f64], second: &[f64]) -> Difference {
-    let table = Table::shipped();
-    let spread = table.spread(Kind { express, of: Of::Test(order, op) });
-    super::difference(Usual::of(first, spread).as_ref(), Usual::of(second, spread).as_ref(), table, 0.0)
+fn among(express: bool, order: IoOrder, op: TestOp, first: &[f64], second: &[f64]) -> CardDifference {
+    let table = SpreadTable::shipped();
+    let spread = table.spread(SpreadKind { express, of: SpreadSubject::Test(order, op) });
+    super::difference(
+        UsualSpeed::of(first, spread).as_ref(),
+        UsualSpeed::of(second, spread).as_ref(),
+        table,
+        0.0,
+    )
 }
 
 /// Two SD cards, reading in sequence.
-fn difference(first: &[f64], second: &[f64]) -> Difference {
-    among(false, Order::Sequential, Op::Read, first, second)
+fn difference(first: &[f64], second: &[f64]) -> CardDifference {
+    among(false, IoOrder::Sequential, TestOp::Read, first, second)
 }
 
 /// SEQ1G Q1T1 write with a fan, run 1 to 10.
@@ -23,25 +28,25 @@ const ADATA: [f64; 10] = [614.0, 598.0, 610.0, 611.0, 337.0, 383.0, 424.0, 287.0
 const LEXAR: [f64; 10] = [597.0, 595.0, 392.0, 362.0, 322.0, 280.0, 281.0, 605.0, 323.0, 280.0];
 
 fn runs(mean: f64, spread: f64, count: usize, seed: u64) -> Vec<f64> {
-    let mut random = Random::from_state(seed);
+    let mut random = SeededRandom::from_state(seed);
     (0..count).map(|_| mean * (spread * random.normal()).exp()).collect()
 }
 
 #[test]
 fn a_card_that_is_twice_as_fast_in_five_runs_is_faster() {
     let found = difference(&runs(45.0, 0.02, 5, 1), &runs(90.0, 0.02, 5, 2));
-    assert_eq!((found.verdict, found.more_runs), (Verdict::SecondFaster, None));
+    assert_eq!((found.verdict, found.more_runs), (PairVerdict::SecondFaster, None));
     let [low, high] = found.ci95.unwrap();
     assert!(low < 2.0 && 2.0 < high && low > 1.8 && found.p.unwrap() < 0.001, "{found:?}");
 }
 
 #[test]
 fn the_writes_of_seed_000_suggest_a_tenth_and_show_nothing() {
-    let found = among(true, Order::Sequential, Op::Write, &ADATA, &LEXAR);
+    let found = among(true, IoOrder::Sequential, TestOp::Write, &ADATA, &LEXAR);
     // Of arithmetic means it would be 403.7 / 452.4 = 0.892.
     assert!((found.factor - 0.8876).abs() < 1e-3, "{found:?}");
-    assert!(found.grade < Grade::Likely && found.first_faster > 0.55, "{found:?}");
-    assert_eq!(found.verdict, Verdict::CannotTell);
+    assert!(found.grade < ChanceGrade::Likely && found.first_faster > 0.55, "{found:?}");
+    assert_eq!(found.verdict, PairVerdict::CannotTell);
     // docs/reference/flash.md#comparing-two-cards has 0.84 to 1.54 for the inverse, by drawing blocks.
     let [low, high] = found.ci95.unwrap();
     assert!(low < 0.70 && high > 1.1, "{found:?}");
@@ -51,20 +56,20 @@ fn the_writes_of_seed_000_suggest_a_tenth_and_show_nothing() {
 #[test]
 fn two_steady_cards_with_the_same_speed_are_alike() {
     let found = difference(&runs(90.0, 0.01, 10, 3), &runs(90.5, 0.01, 10, 4));
-    assert_eq!(found.verdict, Verdict::Alike, "{found:?}");
+    assert_eq!(found.verdict, PairVerdict::Alike, "{found:?}");
 }
 
 #[test]
 fn two_runs_against_ten_cannot_tell_and_say_how_many_are_missing() {
     let found = difference(&[50.0, 50.2], &runs(70.0, 0.02, 10, 5));
-    assert_eq!((found.p, found.verdict), (None, Verdict::CannotTell));
+    assert_eq!((found.p, found.verdict), (None, PairVerdict::CannotTell));
     assert!(found.ci95.is_some() && found.more_runs.is_some_and(|more| more <= 3), "{found:?}");
 }
 
 #[test]
 fn a_single_run_of_each_has_an_interval_and_a_chance_and_is_never_real() {
     let found = difference(&[20.0], &[25.0]);
-    assert_eq!((found.p, found.verdict), (None, Verdict::CannotTell));
+    assert_eq!((found.p, found.verdict), (None, PairVerdict::CannotTell));
     assert!((found.factor - 1.25).abs() < 1e-12 && found.more_runs.is_some(), "{found:?}");
     let [low, high] = found.ci95.unwrap();
     assert!(low < 1.25 && 1.25 < high && found.first_faster < 0.2, "{found:?}");
@@ -72,14 +77,15 @@ fn a_single_run_of_each_has_an_interval_and_a_chance_and_is_never_real() {
 
 #[test]
 fn where_the_rig_differs_too_an_interval_is_wider_and_nothing_is_almost_certain() {
-    let spread = Table::shipped().spread(Kind { express: false, of: Of::Test(Order::Sequential, Op::Read) });
+    let spread = SpreadTable::shipped()
+        .spread(SpreadKind { express: false, of: SpreadSubject::Test(IoOrder::Sequential, TestOp::Read) });
     let [first, second] =
-        [runs(45.0, 0.01, 5, 1), runs(90.0, 0.01, 5, 2)].map(|runs| Usual::of(&runs, spread));
-    let of = |besides| super::difference(first.as_ref(), second.as_ref(), Table::shipped(), besides);
+        [runs(45.0, 0.01, 5, 1), runs(90.0, 0.01, 5, 2)].map(|runs| UsualSpeed::of(&runs, spread));
+    let of = |besides| super::difference(first.as_ref(), second.as_ref(), SpreadTable::shipped(), besides);
     let (alone, with) = (of(0.0), of(0.01));
-    assert_eq!((alone.grade, with.grade), (Grade::AlmostCertain, Grade::Likely));
+    assert_eq!((alone.grade, with.grade), (ChanceGrade::AlmostCertain, ChanceGrade::Likely));
     assert_eq!(alone.factor, with.factor);
-    let width = |found: &Difference| found.ci95.map(|[low, high]| high / low).unwrap();
+    let width = |found: &CardDifference| found.ci95.map(|[low, high]| high / low).unwrap();
     assert!(width(&with) > 1.3 * width(&alone), "{with:?}");
 }
 
@@ -91,7 +97,7 @@ fn the_further_runs_that_are_asked_for_settle_it_in_most_cases() {
         let some = difference(&first[..3], &second[..3]);
         let more = some.more_runs.map_or(0, |more| more as usize).min(37);
         let then = difference(&first[..3 + more], &second[..3 + more]);
-        settled += u32::from(then.verdict != Verdict::CannotTell);
+        settled += u32::from(then.verdict != PairVerdict::CannotTell);
     }
     // What three runs show of difference and spread is rough: 80 % would come out if it were exact.
     assert!(settled > 110, "{settled} of 200");
@@ -100,9 +106,9 @@ fn the_further_runs_that_are_asked_for_settle_it_in_most_cases() {
 #[test]
 fn among_many_comparisons_a_difference_must_be_surer() {
     let found = difference(&runs(50.0, 0.03, 6, 8), &runs(57.0, 0.03, 6, 9));
-    assert_eq!(found.verdict, Verdict::SecondFaster, "{found:?}");
+    assert_eq!(found.verdict, PairVerdict::SecondFaster, "{found:?}");
     let many = found.clone().corrected(0.2);
-    assert_eq!(many.verdict, Verdict::CannotTell, "{found:?}");
+    assert_eq!(many.verdict, PairVerdict::CannotTell, "{found:?}");
     assert!(many.more_runs.is_some_and(|more| (1..30).contains(&more)), "{many:?}");
     assert_eq!(found.clone().corrected(0.0), found, "a correction never lowers p");
 }
@@ -132,14 +138,14 @@ fn garbage_has_an_answer() {
         assert!(found.factor.is_finite() && (0.0..=1.0).contains(&found.first_faster), "{found:?}");
         assert!(found.p.is_none_or(|p| (0.0..=1.0).contains(&p)), "{found:?}");
     }
-    assert_eq!(difference(&[0.0; 4], &[3.0; 4]).verdict, Verdict::SecondFaster);
-    assert_eq!(difference(&[0.0; 4], &[0.0; 4]).verdict, Verdict::Alike);
+    assert_eq!(difference(&[0.0; 4], &[3.0; 4]).verdict, PairVerdict::SecondFaster);
+    assert_eq!(difference(&[0.0; 4], &[0.0; 4]).verdict, PairVerdict::Alike);
 }
 
-fn mirrored(verdict: Verdict) -> Verdict {
+fn mirrored(verdict: PairVerdict) -> PairVerdict {
     match verdict {
-        Verdict::FirstFaster => Verdict::SecondFaster,
-        Verdict::SecondFaster => Verdict::FirstFaster,
+        PairVerdict::FirstFaster => PairVerdict::SecondFaster,
+        PairVerdict::SecondFaster => PairVerdict::FirstFaster,
         other => other,
     }
 }
@@ -183,6 +189,6 @@ proptest! {
         }
         prop_assert!(found.noticed[0] <= found.first_faster + 1e-9);
         prop_assert!(found.noticed[1] <= 1.0 - found.first_faster + 1e-9);
-        prop_assert!(found.more_runs.is_none_or(|more| found.verdict == Verdict::CannotTell && more > 0));
+        prop_assert!(found.more_runs.is_none_or(|more| found.verdict == PairVerdict::CannotTell && more > 0));
     }
 }

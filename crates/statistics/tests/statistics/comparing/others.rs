@@ -3,15 +3,15 @@
 use super::runs::Kind;
 use super::tables::{keep, percent, table};
 use super::{TRIALS, share};
-use cardscope_model::random::Random;
+use cardscope_model::random::SeededRandom;
 use cardscope_model::statistics::mean;
-use cardscope_statistics::comparing::{Age, Division, age, groups, two_levels};
+use cardscope_statistics::comparing::{AgeEffect, DivisionEffect, age, groups, two_levels};
 
 #[test]
 fn two_levels_are_found_in_most_sessions_of_ten_runs_and_hardly_ever_where_there_is_one() {
     let counts = [6, 8, 10, 15, 20];
     let found = |kind: Kind, n: usize| {
-        let mut random = Random::from_state(77);
+        let mut random = SeededRandom::from_state(77);
         let sessions: Vec<Vec<f64>> = (0..TRIALS).map(|_| kind.runs(n, &mut random)).collect();
         share(&sessions, |runs| two_levels(runs).is_some())
     };
@@ -37,7 +37,7 @@ fn two_levels_are_found_in_most_sessions_of_ten_runs_and_hardly_ever_where_there
 
 /// An archive of cards with marks, the speed of each mark the given factor above the last one's, and a spread of e^1
 /// between cards, as 4 KiB writes have.
-fn archive(cards: &[usize], factor: f64, random: &mut Random) -> Vec<(String, f64)> {
+fn archive(cards: &[usize], factor: f64, random: &mut SeededRandom) -> Vec<(String, f64)> {
     let mark = |(number, count): (usize, &usize)| -> Vec<(String, f64)> {
         let mut speed = || factor.powi(number as i32) * random.normal().exp();
         (0..*count).map(|_| (format!("mark {number}"), speed())).collect()
@@ -50,13 +50,14 @@ fn a_mark_that_says_nothing_is_believed_in_5_of_100_archives_and_explains_next_t
     let archives = 300;
     let mut rows = Vec::new();
     for cards in [&[3, 3][..], &[10, 10], &[4, 3, 9, 1], &[12, 8, 6, 5, 3, 1, 1]] {
-        let of = |factor: f64| -> Vec<Division> {
-            let mut random = Random::from_state(12_345 + cards.len() as u64);
+        let of = |factor: f64| -> Vec<DivisionEffect> {
+            let mut random = SeededRandom::from_state(12_345 + cards.len() as u64);
             (0..archives).map(|seed| groups(&archive(cards, factor, &mut random), seed)).collect()
         };
-        let believed = |of: &[Division]| share(of, |d| d.p.unwrap() < 0.05);
-        let explained =
-            |of: &[Division]| mean(&of.iter().map(|d| d.explained.unwrap()).collect::<Vec<f64>>()).unwrap();
+        let believed = |of: &[DivisionEffect]| share(of, |d| d.p.unwrap() < 0.05);
+        let explained = |of: &[DivisionEffect]| {
+            mean(&of.iter().map(|d| d.explained.unwrap()).collect::<Vec<f64>>()).unwrap()
+        };
         let (nothing, double) = (of(1.0), of(2.0));
         // 5 % expected, deviation 1.3 %.
         assert!(believed(&nothing) < 0.08, "{cards:?}");
@@ -70,7 +71,7 @@ fn a_mark_that_says_nothing_is_believed_in_5_of_100_archives_and_explains_next_t
 }
 
 /// A card with a session of three runs in each of so many months, 2 % of noise between sessions.
-fn aging(months: usize, change: f64, random: &mut Random) -> Vec<(f64, f64)> {
+fn aging(months: usize, change: f64, random: &mut SeededRandom) -> Vec<(f64, f64)> {
     let mut session = |month: usize| {
         let day = 30.4 * month as f64;
         let level = 80.0 * (1.0 + change * day / 365.25) * (1.0 + 0.02 * random.normal());
@@ -82,8 +83,8 @@ fn aging(months: usize, change: f64, random: &mut Random) -> Vec<(f64, f64)> {
 #[test]
 fn a_card_that_stays_as_it_is_ages_in_no_more_than_5_of_100_archives() {
     let months = [4, 5, 8, 12, 24];
-    let of = |months: usize, change: f64| -> Vec<Age> {
-        let mut random = Random::from_state(2);
+    let of = |months: usize, change: f64| -> Vec<AgeEffect> {
+        let mut random = SeededRandom::from_state(2);
         (0..TRIALS / 2).map(|_| age(&aging(months, change, &mut random)).unwrap()).collect()
     };
     let row = |change: f64| {

@@ -1,10 +1,10 @@
 //! The public ten-run logs of SD Express cards (docs/reference/reports.md#microsd-express-benchmarks), compared as a
 //! careful person would.
 
-use cardscope_model::comparison::{Grade, Verdict};
-use cardscope_model::test_name::{Op, Order};
-use cardscope_statistics::comparing::{Difference, difference, two_levels};
-use cardscope_statistics::usual::{Kind, Of, Table, Usual};
+use cardscope_model::comparison::{ChanceGrade, PairVerdict};
+use cardscope_model::test_name::{IoOrder, TestOp};
+use cardscope_statistics::comparing::{CardDifference, difference, two_levels};
+use cardscope_statistics::usual::{SpreadKind, SpreadSubject, SpreadTable, UsualSpeed};
 use std::path::PathBuf;
 
 /// The figures of one test in the order of the runs; `None`, with a line that says so, where the logs are not.
@@ -33,25 +33,30 @@ fn writes_into_a_cache_have_two_levels_and_reads_with_a_fan_one() {
 }
 
 /// Two SD Express cards in a test of sequential transfers.
-fn compared(op: Op, first: &[f64], second: &[f64]) -> Difference {
-    let table = Table::shipped();
-    let spread = table.spread(Kind { express: true, of: Of::Test(Order::Sequential, op) });
-    difference(Usual::of(first, spread).as_ref(), Usual::of(second, spread).as_ref(), table, 0.0)
+fn compared(op: TestOp, first: &[f64], second: &[f64]) -> CardDifference {
+    let table = SpreadTable::shipped();
+    let spread = table.spread(SpreadKind { express: true, of: SpreadSubject::Test(IoOrder::Sequential, op) });
+    difference(UsualSpeed::of(first, spread).as_ref(), UsualSpeed::of(second, spread).as_ref(), table, 0.0)
 }
 
 #[test]
 fn a_hot_card_reads_slower_than_another_with_a_fan_and_one_that_was_hot_half_the_time_likely_does() {
     let Some(cool) = figures(ADATA, "Sequential Read:") else { return };
-    let lexar = compared(Op::Read, &cool, &figures(LEXAR_HOT, "Sequential Read:").unwrap());
-    assert_eq!((lexar.verdict, lexar.grade), (Verdict::FirstFaster, Grade::AlmostCertain), "{:?}", lexar.p);
+    let lexar = compared(TestOp::Read, &cool, &figures(LEXAR_HOT, "Sequential Read:").unwrap());
+    assert_eq!(
+        (lexar.verdict, lexar.grade),
+        (PairVerdict::FirstFaster, ChanceGrade::AlmostCertain),
+        "{:?}",
+        lexar.p
+    );
     // Hot from the sixth run on: two stretches are worth two or three runs, not ten.
-    let itself = compared(Op::Read, &cool, &figures(ADATA_HOT, "Sequential Read:").unwrap());
-    assert!(itself.grade >= Grade::Leans && itself.p.is_some_and(|p| p > 0.001), "{:?}", itself.p);
+    let itself = compared(TestOp::Read, &cool, &figures(ADATA_HOT, "Sequential Read:").unwrap());
+    assert!(itself.grade >= ChanceGrade::Leans && itself.p.is_some_and(|p| p > 0.001), "{:?}", itself.p);
 }
 
 #[test]
 fn the_writes_of_two_hot_cards_are_even() {
     let Some(adata) = figures(ADATA_HOT, "Sequential Write:") else { return };
-    let found = compared(Op::Write, &adata, &figures(LEXAR_HOT, "Sequential Write:").unwrap());
-    assert_eq!((found.verdict, found.grade), (Verdict::CannotTell, Grade::Even), "{:?}", found.p);
+    let found = compared(TestOp::Write, &adata, &figures(LEXAR_HOT, "Sequential Write:").unwrap());
+    assert_eq!((found.verdict, found.grade), (PairVerdict::CannotTell, ChanceGrade::Even), "{:?}", found.p);
 }

@@ -2,7 +2,7 @@
 //! to 3.8 % with a fan and up to 21 % hot, lag-1 correlations up to 0.7, writes of SD Express cards between two levels
 //! of about 600 and 280 MB/s.
 
-use cardscope_model::random::Random;
+use cardscope_model::random::SeededRandom;
 
 /// Runs of one card in the order of measuring.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,13 +43,13 @@ impl Kind {
     }
 
     /// So many runs in MB/s.
-    pub(crate) fn runs(self, count: usize, random: &mut Random) -> Vec<f64> {
+    pub(crate) fn runs(self, count: usize, random: &mut SeededRandom) -> Vec<f64> {
         let mut state =
             State { off: random.normal(), slow: random.unit() < 0.5, fast_runs: 2 + random.index(5) };
         (0..count).map(|run| self.run(run, &mut state, random)).collect()
     }
 
-    fn run(self, run: usize, state: &mut State, random: &mut Random) -> f64 {
+    fn run(self, run: usize, state: &mut State, random: &mut SeededRandom) -> f64 {
         let (mean, spread) = match self {
             Kind::Noise(spread) => (100.0, spread),
             Kind::Follow(spread, by) => {

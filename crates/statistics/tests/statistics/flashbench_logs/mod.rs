@@ -1,10 +1,10 @@
 //! The reading of flashbench's tables on the logs of real cards: cards that other people measured, and in which a
 //! person reads page and erase block by eye (docs/reference/flash.md#erase-blocks).
 
-use cardscope_model::card_map::Geometry;
-use cardscope_model::card_map::property::{Property, Status};
-use cardscope_model::flashbench::{Align, OpenAu, Tables};
-use cardscope_model::random::Random;
+use cardscope_model::card_map::FlashGeometry;
+use cardscope_model::card_map::property::{Property, PropertyStatus};
+use cardscope_model::flashbench::{AlignRow, FlashbenchTables, OpenAu};
+use cardscope_model::random::SeededRandom;
 use cardscope_model::units::parse_size;
 use cardscope_statistics::flashbench::geometry;
 use std::collections::BTreeMap;
@@ -34,9 +34,9 @@ fn micros(text: &str) -> Option<f64> {
 }
 
 /// The tables of `-a` and `-O` in a log.
-fn tables(log: &[u8]) -> Tables {
+fn tables(log: &[u8]) -> FlashbenchTables {
     let text = String::from_utf8_lossy(log);
-    let mut tables = Tables::default();
+    let mut tables = FlashbenchTables::default();
     let mut heading = None;
     for line in text.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -44,7 +44,7 @@ fn tables(log: &[u8]) -> Tables {
             ["align", unit, _, pre, _, on, _, post, _, diff] => {
                 let [pre_us, on_us, post_us, diff_us] = [pre, on, post, diff].map(micros);
                 let align_bytes = unit.parse().unwrap();
-                tables.align.push(Align { align_bytes, pre_us, on_us, post_us, diff_us, test: 1 });
+                tables.align.push(AlignRow { align_bytes, pre_us, on_us, post_us, diff_us, test: 1 });
             }
             [.., count, order, "access"] | [.., count, order, "access", "======="]
                 if count.starts_with("AU=") =>
@@ -75,7 +75,7 @@ fn tables(log: &[u8]) -> Tables {
 }
 
 /// What is read in each log that has tables of `-a`.
-fn shown() -> Option<BTreeMap<String, Geometry>> {
+fn shown() -> Option<BTreeMap<String, FlashGeometry>> {
     let read = read(|tables| !tables.align.is_empty());
     if read.is_none() {
         println!("no logs of real cards here (CARDSCOPE_DATA): nothing to compare with");
@@ -84,7 +84,7 @@ fn shown() -> Option<BTreeMap<String, Geometry>> {
 }
 
 /// What is read in each log whose tables are wanted.
-fn read(wanted: impl Fn(&Tables) -> bool) -> Option<BTreeMap<String, Geometry>> {
+fn read(wanted: impl Fn(&FlashbenchTables) -> bool) -> Option<BTreeMap<String, FlashGeometry>> {
     let name = |p: &PathBuf| p.file_stem().unwrap().to_string_lossy().replace("result_", "");
     let read = |path: &PathBuf| {
         let tables = tables(&std::fs::read(path).unwrap());
@@ -149,7 +149,7 @@ fn each_log_is_read_as_when_its_columns_were_checked() {
 #[test]
 fn most_cards_have_pages_of_16_kib_and_erase_blocks_of_4_mib() {
     let Some(shown) = shown() else { return };
-    let count = |of: &dyn Fn(&Geometry) -> Option<u64>, bytes: u64| {
+    let count = |of: &dyn Fn(&FlashGeometry) -> Option<u64>, bytes: u64| {
         shown.values().filter(|s| of(s).is_some_and(|found| found == bytes)).count()
     };
     // Of all 46 runs, of which 31 are here: 4 MiB in 35 of 39 that show one, 16 KiB in 27 of 33.
@@ -164,7 +164,7 @@ fn logs_of_one_card_agree() {
     for (one, other) in
         [("13", "13_2"), ("15", "15_2"), ("19", "19_2"), ("2", "2_2"), ("5", "5_2"), ("6", "6_2")]
     {
-        let pair = |s: &Geometry| (s.page_bytes.value, s.erase_block_bytes.value);
+        let pair = |s: &FlashGeometry| (s.page_bytes.value, s.erase_block_bytes.value);
         assert_eq!(pair(&shown[one]), pair(&shown[other]), "{one} and {other}");
     }
 }
@@ -172,16 +172,16 @@ fn logs_of_one_card_agree() {
 #[test]
 fn a_table_of_a_card_with_two_kinds_of_answers_shows_nothing() {
     // The SD NAND of the public logs: 0.23 or 1.64 ms a place; flashbench prints means over seven places.
-    let mut random = Random::from_state(32);
+    let mut random = SeededRandom::from_state(32);
     let mut mean = || (0..7).map(|_| if random.index(2) == 0 { 230.0 } else { 1640.0 }).sum::<f64>() / 7.0;
     for _ in 0..50 {
         let rows = (0..20).map(|k| {
             let (pre, on, post) = (mean(), mean(), mean());
             let [pre_us, on_us, post_us] = [pre, on, post].map(Some);
             let diff_us = Some(on - (pre + post) / 2.0);
-            Align { align_bytes: 2048 << k, pre_us, on_us, post_us, diff_us, test: 1 }
+            AlignRow { align_bytes: 2048 << k, pre_us, on_us, post_us, diff_us, test: 1 }
         });
-        let shown = geometry(&Tables { align: rows.collect(), ..Tables::default() });
+        let shown = geometry(&FlashbenchTables { align: rows.collect(), ..FlashbenchTables::default() });
         assert_eq!((shown.page_bytes.value, shown.erase_block_bytes.value), (None, None), "{shown:?}");
     }
 }
@@ -250,7 +250,7 @@ const ACROSS: [u32; 22] = [
 
 #[test]
 fn the_card_of_seed_004_has_what_its_author_read_in_the_tables() {
-    let align = (0..).zip(ACROSS).map(|(k, ns)| Align {
+    let align = (0..).zip(ACROSS).map(|(k, ns)| AlignRow {
         align_bytes: 2048 << k,
         pre_us: None,
         on_us: Some(f64::from(ns) / 1e3),
@@ -265,7 +265,8 @@ fn the_card_of_seed_004_has_what_its_author_read_in_the_tables() {
         (5, true, &[9.84, 12.7, 12.4, 12.2, 11.7, 10.7, 9.06, 6.94, 4.7, 2.63, 1.06]),
         (5, true, &[10.7, 12.2, 12.1, 12.0, 11.3, 10.2, 8.54, 6.48, 4.38, 2.47, 1.03]),
     ]);
-    let found = geometry(&Tables { align: align.collect(), open_au, ..Tables::default() });
+    let found =
+        geometry(&FlashbenchTables { align: align.collect(), open_au, ..FlashbenchTables::default() });
     assert_eq!(found.page_bytes.value, Some(4 << 10), "{:?}", found.page_bytes);
     assert_eq!(found.erase_block_bytes.value, Some(4 << 20), "{:?}", found.erase_block_bytes);
     let open = [&found.open_blocks.linear, &found.open_blocks.random].map(|open| open.value);
@@ -278,7 +279,7 @@ fn open_blocks_need_a_table_of_few_blocks_and_none_left_out_beside_the_limit() {
     let dear: &[f64] = &[9.0, 4.0, 2.0, 1.0, 0.5, 0.2];
     let read = |rounds: &[(u32, bool, &[f64])]| {
         let open_au = open(rounds);
-        geometry(&Tables { open_au, ..Tables::default() }).open_blocks.linear
+        geometry(&FlashbenchTables { open_au, ..FlashbenchTables::default() }).open_blocks.linear
     };
     let said = |rounds: &[(u32, bool, &[f64])]| read(rounds).reason.unwrap_or_default();
     assert_eq!(read(&[(1, false, free), (2, false, free), (3, false, dear)]).value, Some(2));
@@ -291,7 +292,7 @@ fn open_blocks_need_a_table_of_few_blocks_and_none_left_out_beside_the_limit() {
 #[test]
 fn scatter_alone_makes_no_limit_of_open_blocks() {
     // Lines of the public logs repeat within 1 to 8 %, and one in thirty meets a stall.
-    let mut random = Random::from_state(11);
+    let mut random = SeededRandom::from_state(11);
     let mut named = 0;
     for _ in 0..200 {
         let mut line = || {
@@ -301,8 +302,8 @@ fn scatter_alone_makes_no_limit_of_open_blocks() {
         let rounds: Vec<Vec<f64>> = (0..7).map(|_| (0..11).map(|_| line()).collect()).collect();
         let rounds: Vec<_> = (1..).zip(&rounds).map(|(n, speeds)| (n, false, speeds.as_slice())).collect();
         let open_au = open(&rounds);
-        let found = geometry(&Tables { open_au, ..Tables::default() }).open_blocks.linear;
-        named += u32::from(found.status == Status::Measured);
+        let found = geometry(&FlashbenchTables { open_au, ..FlashbenchTables::default() }).open_blocks.linear;
+        named += u32::from(found.status == PropertyStatus::Measured);
     }
     assert!(named <= 2, "{named} of 200 cards without a limit have one");
 }

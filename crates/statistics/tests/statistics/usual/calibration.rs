@@ -3,10 +3,10 @@
 use super::drawn::{Law, apart};
 use crate::comparing::tables::{keep, percent, table};
 use cardscope_model::comparison::NOTICED;
-use cardscope_model::comparison::{Grade, Verdict};
-use cardscope_model::random::Random;
-use cardscope_statistics::comparing::{Difference, difference};
-use cardscope_statistics::usual::{Kind, Spread, Table, Usual};
+use cardscope_model::comparison::{ChanceGrade, PairVerdict};
+use cardscope_model::random::SeededRandom;
+use cardscope_statistics::comparing::{CardDifference, difference};
+use cardscope_statistics::usual::{KindSpread, SpreadKind, SpreadTable, UsualSpeed};
 
 /// Runs of the two cards.
 const SIDES: [(usize, usize); 6] = [(1, 1), (2, 2), (3, 3), (3, 10), (5, 5), (10, 10)];
@@ -21,27 +21,33 @@ const FEWER: usize = 1400;
 struct Case {
     truth: f64,
     jumps: bool,
-    found: Difference,
+    found: CardDifference,
 }
 
-fn case(kind: Kind, sides: (usize, usize), truth: f64, laws: [Law; 2], random: &mut Random) -> Case {
-    let table = Table::shipped();
+fn case(
+    kind: SpreadKind,
+    sides: (usize, usize),
+    truth: f64,
+    laws: [Law; 2],
+    random: &mut SeededRandom,
+) -> Case {
+    let table = SpreadTable::shipped();
     let spread = table.spread(kind);
-    let known = |runs: &[f64]| Usual::of(runs, spread);
+    let known = |runs: &[f64]| UsualSpeed::of(runs, spread);
     let first = known(&laws[0].runs(4.0, sides.0, random));
     let second = known(&laws[1].runs(4.0 + truth, sides.1, random));
     let jumps = laws.iter().any(|law| matches!(law, Law::Jumping { .. }));
     Case { truth, jumps, found: difference(first.as_ref(), second.as_ref(), table, 0.0) }
 }
 
-fn of_tests() -> Vec<Kind> {
-    Kind::all().filter(|kind| kind.of != cardscope_statistics::usual::Of::AllTests).collect()
+fn of_tests() -> Vec<SpreadKind> {
+    SpreadKind::all().filter(|kind| kind.of != cardscope_statistics::usual::SpreadSubject::AllTests).collect()
 }
 
-fn cases(count: usize, sides: (usize, usize), truth: impl Fn(&mut Random) -> f64) -> Vec<Case> {
-    let table = Table::shipped();
+fn cases(count: usize, sides: (usize, usize), truth: impl Fn(&mut SeededRandom) -> f64) -> Vec<Case> {
+    let table = SpreadTable::shipped();
     let kinds = of_tests();
-    let mut random = Random::from_state(sides.0 as u64 * 100 + sides.1 as u64);
+    let mut random = SeededRandom::from_state(sides.0 as u64 * 100 + sides.1 as u64);
     let mut one = |at: usize| {
         let kind = kinds[at % kinds.len()];
         let laws = [(); 2].map(|()| Law::draw(table.spread(kind), &mut random));
@@ -67,26 +73,26 @@ fn is_right(case: &Case) -> bool {
 
 #[test]
 fn what_is_called_likely_is_right_in_80_to_95_of_100_cases_and_almost_certain_in_at_least_95() {
-    let table_of_cards = Table::shipped();
+    let table_of_cards = SpreadTable::shipped();
     let mut rows = Vec::new();
     let mut all: Vec<Case> = Vec::new();
     for sides in SIDES {
         let of = cases(CASES, sides, |random| apart(table_of_cards, random));
-        let cell = |grade: Grade| {
+        let cell = |grade: ChanceGrade| {
             let of: Vec<&Case> = of.iter().filter(|case| case.found.grade == grade).collect();
             format!("{} ({})", percent(share(&of, |case| is_right(case))), of.len())
         };
-        let grades = [Grade::AlmostCertain, Grade::Likely, Grade::Leans, Grade::Even];
+        let grades = [ChanceGrade::AlmostCertain, ChanceGrade::Likely, ChanceGrade::Leans, ChanceGrade::Even];
         rows.push((format!("{} and {}", sides.0, sides.1), grades.map(cell).to_vec()));
         all.extend(of);
     }
     let heads = ["almost certain", "likely", "leans", "even"].map(str::to_owned);
     keep("grades", &table("runs", &heads, &rows));
-    let right = |grade: Grade| {
+    let right = |grade: ChanceGrade| {
         let of: Vec<&Case> = all.iter().filter(|case| case.found.grade == grade).collect();
         (share(&of, |case| is_right(case)), of.len())
     };
-    let (likely, certain) = (right(Grade::Likely), right(Grade::AlmostCertain));
+    let (likely, certain) = (right(ChanceGrade::Likely), right(ChanceGrade::AlmostCertain));
     assert!((0.80..=0.95).contains(&likely.0) && likely.1 > 2000, "{likely:?}");
     assert!(certain.0 >= 0.95 && certain.1 > 2000, "{certain:?}");
 }
@@ -100,7 +106,7 @@ fn of_cards_that_are_alike_5_in_100_differ_by_themselves_and_95_in_100_intervals
         let told = |of: &[Case]| share(of, |case| case.found.p.is_some_and(|p| p < 0.05));
         let held =
             |of: &[Case]| share(of, |c| c.found.ci95.is_some_and(|[low, high]| low <= 1.0 && 1.0 <= high));
-        let certain = |of: &[Case]| share(of, |case| case.found.grade == Grade::AlmostCertain);
+        let certain = |of: &[Case]| share(of, |case| case.found.grade == ChanceGrade::AlmostCertain);
         let cells = [told(&keep), told(&jump), held(&keep), held(&jump), certain(&keep), certain(&jump)];
         rows.push((format!("{} and {}", sides.0, sides.1), cells.map(percent).to_vec()));
         assert!(told(&keep) < 0.075 && held(&keep) > 0.93 && held(&jump) > 0.85, "{sides:?}: {cells:?}");
@@ -135,18 +141,18 @@ fn by_an_oracle(laws: [Law; 2], sides: (usize, usize), runs: [&[f64]; 2]) -> boo
 
 #[test]
 fn nine_tenths_of_what_an_oracle_finds_is_found() {
-    let shipped = Table::shipped();
+    let shipped = SpreadTable::shipped();
     let kinds = of_tests();
     let mut rows = Vec::new();
     let mut sums = (0, 0, 0);
     for sides in [(3, 3), (5, 5), (10, 10), (20, 20)] {
         for factor in [1.05, 1.10, 1.20] {
-            let mut random = Random::from_state(9);
+            let mut random = SeededRandom::from_state(9);
             let (mut found, mut corrected, mut oracle) = (0, 0, 0);
             for at in 0..FEWER {
                 let kind = kinds[at % kinds.len()];
                 let spread = shipped.spread(kind);
-                let steady = Spread { jumping: 0.0, ..spread.clone() };
+                let steady = KindSpread { jumping: 0.0, ..spread.clone() };
                 let mut law = || loop {
                     let law = Law::draw(&steady, &mut random);
                     if matches!(law, Law::Steady { correlation, .. } if correlation <= 0.3) {
@@ -156,12 +162,12 @@ fn nine_tenths_of_what_an_oracle_finds_is_found() {
                 let laws = [law(), law()];
                 let first = laws[0].runs(4.0, sides.0, &mut random);
                 let second = laws[1].runs(4.0 + f64::ln(factor), sides.1, &mut random);
-                let known = |runs: &[f64]| Usual::of(runs, spread);
+                let known = |runs: &[f64]| UsualSpeed::of(runs, spread);
                 let seen = difference(known(&first).as_ref(), known(&second).as_ref(), shipped, 0.0);
-                found += usize::from(seen.verdict == Verdict::SecondFaster);
+                found += usize::from(seen.verdict == PairVerdict::SecondFaster);
                 // As one of twelve tests, each of which is as clear.
                 let p = (12.0 * seen.p.unwrap_or(1.0)).min(1.0);
-                corrected += usize::from(seen.corrected(p).verdict == Verdict::SecondFaster);
+                corrected += usize::from(seen.corrected(p).verdict == PairVerdict::SecondFaster);
                 oracle += usize::from(by_an_oracle(laws, sides, [&first, &second]));
             }
             let of = |count: usize| percent(count as f64 / FEWER as f64);

@@ -1,8 +1,8 @@
 //! Series drawn from what the table of spreads describes, with parameters between its places, so that the method has not
 //! seen them.
 
-use cardscope_model::random::Random;
-use cardscope_statistics::usual::{Spread, Table, lists};
+use cardscope_model::random::SeededRandom;
+use cardscope_statistics::usual::{KindSpread, SpreadTable, lists};
 
 /// A kind of series with its parameters.
 #[derive(Debug, Clone, Copy)]
@@ -12,7 +12,7 @@ pub(super) enum Law {
 }
 
 /// One of a list by its share, moved by up to half a place, evenly in `scale`.
-fn pick(shares: &[f64], list: &[f64], random: &mut Random, logarithmic: bool) -> f64 {
+fn pick(shares: &[f64], list: &[f64], random: &mut SeededRandom, logarithmic: bool) -> f64 {
     let mut left = random.unit() * shares.iter().sum::<f64>();
     let at = shares.iter().position(|share| {
         left -= share;
@@ -29,7 +29,7 @@ fn pick(shares: &[f64], list: &[f64], random: &mut Random, logarithmic: bool) ->
 }
 
 impl Law {
-    pub(super) fn draw(spread: &Spread, random: &mut Random) -> Law {
+    pub(super) fn draw(spread: &KindSpread, random: &mut SeededRandom) -> Law {
         if random.unit() < spread.jumping {
             Law::Jumping {
                 deviation: pick(&spread.within, &lists::DEVIATIONS[..lists::WITHIN], random, true),
@@ -46,7 +46,7 @@ impl Law {
     }
 
     /// So many runs in MB/s around a usual speed that is given as its logarithm.
-    pub(super) fn runs(self, usual: f64, count: usize, random: &mut Random) -> Vec<f64> {
+    pub(super) fn runs(self, usual: f64, count: usize, random: &mut SeededRandom) -> Vec<f64> {
         match self {
             Law::Steady { deviation, correlation: by } => {
                 let mut off = random.normal();
@@ -73,6 +73,6 @@ impl Law {
 }
 
 /// How far apart two cards lie, as the table has it.
-pub(super) fn apart(table: &Table, random: &mut Random) -> f64 {
+pub(super) fn apart(table: &SpreadTable, random: &mut SeededRandom) -> f64 {
     pick(&table.cards, &lists::APART, random, true) * random.normal()
 }

@@ -2,7 +2,7 @@
 
 use super::spreads::{all_series, kinds};
 use crate::comparing::tables::{keep, percent, table};
-use cardscope_statistics::usual::{Spread, next95};
+use cardscope_statistics::usual::{KindSpread, next95};
 
 #[test]
 fn runs_that_were_held_out_lie_where_they_are_predicted_to() {
@@ -15,7 +15,7 @@ fn runs_that_were_held_out_lie_where_they_are_predicted_to() {
             series.iter().enumerate().filter(|(i, _)| i % 5 != fold).map(|(_, s)| s.clone()).collect();
         let spreads = kinds(&taught);
         for of in series.iter().skip(fold).step_by(5) {
-            let spread: &Spread = &spreads[&of.kind.name()];
+            let spread: &KindSpread = &spreads[&of.kind.name()];
             for known in 1..of.logs.len() {
                 let next95 = next95(&of.logs[..known], spread).unwrap();
                 let next = of.logs[known].exp();
@@ -24,7 +24,7 @@ fn runs_that_were_held_out_lie_where_they_are_predicted_to() {
         }
     }
     let mut cells = Vec::new();
-    for kind in cardscope_statistics::usual::Kind::all() {
+    for kind in cardscope_statistics::usual::SpreadKind::all() {
         let of: Vec<bool> = rows.iter().filter(|r| r.0 == kind.name()).map(|r| r.2).collect();
         let inside = of.iter().filter(|inside| **inside).count();
         if !of.is_empty() {

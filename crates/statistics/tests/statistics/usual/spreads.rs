@@ -2,10 +2,13 @@
 //! `UPDATE_SPREADS=1 cargo test -p cardscope-statistics --test statistics spreads`.
 
 use cardscope_model::collection;
-use cardscope_model::log::Log;
+use cardscope_model::log::CardLog;
 use cardscope_model::setting::Setting;
-use cardscope_model::test_name::{Op, TestName};
-use cardscope_statistics::usual::{Effect, Kind, Of, Seen, Spread, Table, Units, apart, learn};
+use cardscope_model::test_name::{TestName, TestOp};
+use cardscope_statistics::usual::{
+    ConditionEffect, KindSpread, KnownSeries, SpreadKind, SpreadSubject, SpreadTable, UnitSpread, apart,
+    learn,
+};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -32,7 +35,7 @@ const CACHED: f64 = 1.15;
 
 /// No two units of one model were published side by side: assumed, of the order of the spread between lots that makers
 /// allow for in their marks.
-const UNITS: Units = Units { deviation: 0.05, models: 0 };
+const UNITS: UnitSpread = UnitSpread { deviation: 0.05, models: 0 };
 
 /// Words of which the collection has no pair of one card's figures: assumed to move a speed as much as another tool does.
 const ASSUMED: [&str; 7] = ["recipe", "reader", "usb_host", "board", "board_clock", "state", "file_system"];
@@ -42,12 +45,12 @@ const ASSUMED_PAIRS: f64 = 4.0;
 /// A test's runs under one setting.
 #[derive(Clone)]
 pub(super) struct Series {
-    pub(super) kind: Kind,
+    pub(super) kind: SpreadKind,
     pub(super) logs: Vec<f64>,
 }
 
 /// The reference data's flashbench folder; `None`, with a line that says so, where it is not.
-fn real_logs() -> Option<Vec<Log>> {
+fn real_logs() -> Option<Vec<CardLog>> {
     let beside = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data"));
     let data = std::env::var_os("CARDSCOPE_DATA").map_or(beside, PathBuf::from);
     let mut found = Vec::new();
@@ -66,7 +69,7 @@ fn real_logs() -> Option<Vec<Log>> {
     Some(found)
 }
 
-fn collected() -> Vec<(String, Log)> {
+fn collected() -> Vec<(String, CardLog)> {
     let reports = collection::builtin().unwrap();
     reports.into_iter().flat_map(|r| r.logs.into_iter().map(move |log| (r.name.clone(), log))).collect()
 }
@@ -74,7 +77,7 @@ fn collected() -> Vec<(String, Log)> {
 type TestKey = (TestName, Option<String>);
 
 /// The runs of a log by size and test, in MB/s.
-fn tests(log: &Log) -> BTreeMap<Option<u64>, Vec<(TestKey, Vec<f64>)>> {
+fn tests(log: &CardLog) -> BTreeMap<Option<u64>, Vec<(TestKey, Vec<f64>)>> {
     let mut found: BTreeMap<Option<u64>, Vec<(TestKey, Vec<f64>)>> = BTreeMap::new();
     for run in log.runs.iter().filter(|run| run.counted) {
         let of = found.entry(run.size_bytes).or_default();
@@ -92,12 +95,12 @@ fn tests(log: &Log) -> BTreeMap<Option<u64>, Vec<(TestKey, Vec<f64>)>> {
     found
 }
 
-fn setting(log: &Log) -> Setting {
+fn setting(log: &CardLog) -> Setting {
     Setting { condition: log.condition.clone(), ..Setting::default() }
 }
 
 /// Every series of a log, that over all its tests included.
-fn series(log: &Log) -> Vec<Series> {
+fn series(log: &CardLog) -> Vec<Series> {
     let setting = setting(log);
     let mut found = Vec::new();
     for tests in tests(log).into_values() {
@@ -105,18 +108,18 @@ fn series(log: &Log) -> Vec<Series> {
         for ((test, step), values) in tests {
             let slowest = values.iter().copied().fold(f64::INFINITY, f64::min);
             let of_dd = step.as_deref().is_some_and(|step| step.starts_with("dd"));
-            let cached = of_dd && test.op == Op::Read && values.iter().any(|v| *v > CACHED * slowest);
+            let cached = of_dd && test.op == TestOp::Read && values.iter().any(|v| *v > CACHED * slowest);
             if values.len() < LEAST_RUNS || cached {
                 continue;
             }
             let logs: Vec<f64> = values.iter().map(|v| v.ln()).collect();
             whole.push(logs.clone());
-            found.push(Series { kind: Kind::new(&log.card, Some(&setting), test), logs });
+            found.push(Series { kind: SpreadKind::new(&log.card, Some(&setting), test), logs });
         }
         if whole.len() > 1 && whole.iter().all(|logs| logs.len() == whole[0].len()) {
             let mean = |run: usize| whole.iter().map(|logs| logs[run]).sum::<f64>() / whole.len() as f64;
             let logs = (0..whole[0].len()).map(mean).collect();
-            let kind = Kind::over_all(&log.card, Some(&setting));
+            let kind = SpreadKind::over_all(&log.card, Some(&setting));
             found.push(Series { kind, logs });
         }
     }
@@ -130,9 +133,9 @@ pub(super) fn all_series() -> Option<Vec<Series>> {
     Some(found)
 }
 
-fn learned(series: &[&Series], parent: &Spread, strength: f64) -> Spread {
-    let seen: Vec<Seen> = series.iter().map(|s| Seen::Runs(s.logs.clone())).collect();
-    let mut found = Spread { series: series.len() as f64, ..learn(&seen, parent, strength) };
+fn learned(series: &[&Series], parent: &KindSpread, strength: f64) -> KindSpread {
+    let seen: Vec<KnownSeries> = series.iter().map(|s| KnownSeries::Runs(s.logs.clone())).collect();
+    let mut found = KindSpread { series: series.len() as f64, ..learn(&seen, parent, strength) };
     for (share, usual) in found.correlation.iter_mut().zip(USUAL) {
         *share = (1.0 - UNSEEN) * *share + UNSEEN * usual;
     }
@@ -140,14 +143,14 @@ fn learned(series: &[&Series], parent: &Spread, strength: f64) -> Spread {
 }
 
 /// The spreads of all kinds, each drawn to that of the tests of the same direction on the same sort of card, those to all.
-pub(super) fn kinds(series: &[Series]) -> BTreeMap<String, Spread> {
-    let all = learned(&series.iter().collect::<Vec<_>>(), &Spread::even(), NOTHING);
+pub(super) fn kinds(series: &[Series]) -> BTreeMap<String, KindSpread> {
+    let all = learned(&series.iter().collect::<Vec<_>>(), &KindSpread::even(), NOTHING);
     let mut found = BTreeMap::new();
-    for kind in Kind::all() {
+    for kind in SpreadKind::all() {
         let related = |other: &&Series| {
             other.kind.express == kind.express
                 && match (kind.of, other.kind.of) {
-                    (Of::Test(_, op), Of::Test(_, other)) => op == other,
+                    (SpreadSubject::Test(_, op), SpreadSubject::Test(_, other)) => op == other,
                     _ => true,
                 }
         };
@@ -201,7 +204,7 @@ fn differing(a: &Side, b: &Side) -> Vec<String> {
     words.into_iter().filter(|word| a.setting.get(word) != b.setting.get(word)).collect()
 }
 
-fn effects(sides: &[Side]) -> Vec<Effect> {
+fn effects(sides: &[Side]) -> Vec<ConditionEffect> {
     let mut by_word: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for (a, b) in pairs(sides).filter(|(a, b)| a.card == b.card) {
         if let [word] = &differing(a, b)[..] {
@@ -215,28 +218,33 @@ fn effects(sides: &[Side]) -> Vec<Effect> {
         (squares / (logs.len() as f64 + ASSUMED_PAIRS)).sqrt()
     };
     let measured = by_word.into_iter().filter(|(_, logs)| !logs.is_empty());
-    let mut found: Vec<Effect> = measured
-        .map(|(word, logs)| Effect { word, deviation: rms(&logs), pairs: logs.len() as u32 })
+    let mut found: Vec<ConditionEffect> = measured
+        .map(|(word, logs)| ConditionEffect { word, deviation: rms(&logs), pairs: logs.len() as u32 })
         .collect();
     for word in ASSUMED {
         if found.iter().all(|effect| effect.word != word) {
-            found.push(Effect { word: word.to_owned(), deviation: ASSUMED_DEVIATION, pairs: 0 });
+            found.push(ConditionEffect { word: word.to_owned(), deviation: ASSUMED_DEVIATION, pairs: 0 });
         }
     }
     found
 }
 
-fn table(series: &[Series]) -> Table {
+fn table(series: &[Series]) -> SpreadTable {
     let sides = sides();
     let between: Vec<f64> = pairs(&sides)
         .filter(|(a, b)| a.card != b.card && a.setting == b.setting)
         .flat_map(|(a, b)| factors(a, b).collect::<Vec<f64>>())
         .collect();
-    rounded(Table { kinds: kinds(series), cards: apart(&between), units: UNITS, effects: effects(&sides) })
+    rounded(SpreadTable {
+        kinds: kinds(series),
+        cards: apart(&between),
+        units: UNITS,
+        effects: effects(&sides),
+    })
 }
 
 /// Shares to three digits behind the point, so that the file can be read.
-fn rounded(mut table: Table) -> Table {
+fn rounded(mut table: SpreadTable) -> SpreadTable {
     let round = |value: &mut f64| *value = (*value * 1e4).round() / 1e4;
     for spread in table.kinds.values_mut() {
         let shares = spread.deviation.iter_mut().chain(&mut spread.correlation).chain(&mut spread.within);
@@ -260,5 +268,5 @@ fn the_table_that_ships_with_the_program_is_made_of_all_real_series_there_are() 
         std::fs::write(FILE, format!("{head}{text}")).unwrap();
         return;
     }
-    assert_eq!(&table, Table::shipped(), "make it anew");
+    assert_eq!(&table, SpreadTable::shipped(), "make it anew");
 }

@@ -1,14 +1,14 @@
 //! Charts as PNG.
 
 use cardscope_compare::page::bar_charts::by_card;
-use cardscope_compare::page::comparison::words::Measure;
-use cardscope_page::chart::Kind;
+use cardscope_compare::page::comparison::words::RunMeasure;
+use cardscope_page::chart::ChartKind;
 use cardscope_page::png::{PngError, png};
 use cardscope_testkit::samples as sample;
 
 #[test]
 fn a_picture_of_three_cards_has_ink_on_white() {
-    let chart = by_card(&sample::comparison(3, 2, 2), Measure::Average).unwrap();
+    let chart = by_card(&sample::comparison(3, 2, 2), RunMeasure::Average).unwrap();
     let bytes = png(&chart).unwrap();
     let mut reader = ::png::Decoder::new(std::io::Cursor::new(&bytes)).read_info().unwrap();
     let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
@@ -20,8 +20,8 @@ fn a_picture_of_three_cards_has_ink_on_white() {
 
 #[test]
 fn more_bars_than_anybody_reads_are_refused_before_they_take_memory() {
-    let mut chart = by_card(&sample::comparison(1, 1, 1), Measure::Best).unwrap();
-    let Kind::Bars(bars) = &mut chart.kind else { panic!("bars") };
+    let mut chart = by_card(&sample::comparison(1, 1, 1), RunMeasure::Best).unwrap();
+    let ChartKind::Bars(bars) = &mut chart.kind else { panic!("bars") };
     bars.groups = vec![bars.groups[0].clone(); 4_000];
     assert!(matches!(png(&chart), Err(PngError::TooLarge { .. })));
 }

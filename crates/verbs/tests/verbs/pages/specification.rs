@@ -2,8 +2,8 @@
 
 use cardscope_identity::page::page;
 use cardscope_model::identity::{HexRegisters, from_hex};
-use cardscope_model::units::Degrees;
-use cardscope_page::tree::{Block, html};
+use cardscope_model::units::TemperatureUnit;
+use cardscope_page::tree::{PageBlock, html};
 
 #[test]
 fn every_field_of_a_register_has_its_place_and_no_place_is_of_a_field_that_is_none() {
@@ -14,12 +14,12 @@ fn every_field_of_a_register_has_its_place_and_no_place_is_of_a_field_that_is_no
         ocr: Some("c0ff8000"),
         ..HexRegisters::default()
     });
-    let page = page(&identity.unwrap(), Degrees::Celsius);
+    let page = page(&identity.unwrap(), TemperatureUnit::Celsius);
     let html = html::fragment(&page);
     let mut seen = 0;
     for section in page.sections.iter().filter(|section| section.head.ends_with(')')) {
         for (label, _) in section.blocks.iter().flat_map(|block| match block {
-            Block::Facts(facts) => facts.as_slice(),
+            PageBlock::Facts(facts) => facts.as_slice(),
             _ => &[],
         }) {
             let (before, _) = html.split_once(&format!(">{label}</dt>")).unwrap();

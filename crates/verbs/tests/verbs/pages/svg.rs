@@ -1,25 +1,25 @@
 //! What charts look like as SVG, and that nothing strange in them breaks it.
 
-use cardscope_compare::page::comparison::words::Measure;
+use cardscope_compare::page::comparison::words::RunMeasure;
 use cardscope_compare::page::{bar_charts as bars, time_chart as over_time};
-use cardscope_model::card_map::plot::{Axis, Plot, Scale, Series};
+use cardscope_model::card_map::plot::{AxisScale, Plot, PlotAxis, PlotSeries};
 use cardscope_page::chart::Chart;
-use cardscope_page::svg::{Medium, of};
+use cardscope_page::svg::{SvgMedium, of};
 use cardscope_testkit::samples as sample;
 
 fn plot(points: Vec<(f64, f64)>) -> Plot {
     Plot {
         title: "speed <by> size".into(),
-        x: Axis::new("size", "bytes", Scale::Log2),
-        y: Axis::new("speed", "MB/s", Scale::Linear),
-        series: vec![Series { name: "write".into(), points }],
+        x: PlotAxis::new("size", "bytes", AxisScale::Log2),
+        y: PlotAxis::new("speed", "MB/s", AxisScale::Linear),
+        series: vec![PlotSeries { name: "write".into(), points }],
         marks: vec![(65536.0, "half".into())],
     }
 }
 
 /// The plot as it stands on a page.
 fn drawn(plot: &Plot) -> String {
-    of(&Chart::from(plot), Medium::Wide)
+    of(&Chart::from(plot), SvgMedium::Wide)
 }
 
 fn well_formed(text: &str) {
@@ -42,11 +42,11 @@ fn nothing_to_draw_is_no_picture_and_odd_numbers_are_left_out() {
 
 #[test]
 fn few_cards_have_a_colour_and_a_hatch_each_and_many_their_names_beside_their_bars() {
-    let few = of(&bars::by_card(&sample::comparison(3, 5, 4), Measure::Average).unwrap(), Medium::File);
+    let few = of(&bars::by_card(&sample::comparison(3, 5, 4), RunMeasure::Average).unwrap(), SvgMedium::File);
     assert!(few.contains("class=\"f3\"") && few.contains("class=\"hatch\""), "{few}");
     assert!(few.contains("whiskers: 95 % interval of the mean") && few.contains("5 runs each"), "{few}");
     well_formed(&few);
-    let many = of(&bars::by_card(&sample::comparison(20, 5, 2), Measure::Best).unwrap(), Medium::File);
+    let many = of(&bars::by_card(&sample::comparison(20, 5, 2), RunMeasure::Best).unwrap(), SvgMedium::File);
     assert!(!many.contains("class=\"f2\"") && many.matches("Elm A2 64GB").count() == 7, "{many}");
     well_formed(&many);
 }
@@ -54,7 +54,7 @@ fn few_cards_have_a_colour_and_a_hatch_each_and_many_their_names_beside_their_ba
 #[test]
 fn a_picture_that_stands_alone_says_unit_runs_interval_and_condition() {
     let chart = bars::by_run(&sample::comparison(2, 4, 2), 0).unwrap();
-    let text = of(&chart, Medium::Fixed);
+    let text = of(&chart, SvgMedium::Fixed);
     for words in ["10^6 bytes a second", "4 runs in 2 sessions", "no interval", "cooling passive"] {
         assert!(text.contains(words), "{words}\n{text}");
     }
@@ -65,7 +65,7 @@ fn a_picture_that_stands_alone_says_unit_runs_interval_and_condition() {
 fn a_long_run_marks_where_its_cache_ends_and_shows_its_temperature() {
     let text = of(
         &cardscope_endurance::page::sustain::speed_and_temperature(&sample::long_run()).unwrap(),
-        Medium::File,
+        SvgMedium::File,
     );
     assert!(text.contains("the cache is full") && text.contains("card, °C"), "{text}");
     well_formed(&text);
@@ -75,7 +75,7 @@ fn a_long_run_marks_where_its_cache_ends_and_shows_its_temperature() {
 fn speed_and_temperature_share_the_axis_of_time() {
     let series = sample::series(0, 0, 4);
     let all: Vec<_> = series.iter().collect();
-    let text = of(&over_time::of_test(&all).unwrap(), Medium::Wide);
+    let text = of(&over_time::of_test(&all).unwrap(), SvgMedium::Wide);
     assert!(text.contains("temperature, °C") && text.contains("fill-opacity=\".2\""), "{text}");
     assert!(text.contains("data-z=\"°C|linear|"), "{text}");
     well_formed(&text);

@@ -1,12 +1,12 @@
 //! Pages of every kind on a terminal.
 
-use cardscope_compare::page::comparison::How;
+use cardscope_compare::page::comparison::ComparisonLayout;
 use cardscope_model::job::{JOBS, Job};
 use cardscope_model::recipe::{ExplainedRecipe, RECIPES};
-use cardscope_model::report::Tone;
+use cardscope_model::report::NewsTone;
 use cardscope_page::plot;
-use cardscope_page::tree::terminal::{Screen, lines, spaced, text};
-use cardscope_page::tree::{Block, Page, fact};
+use cardscope_page::tree::terminal::{ScreenOptions, lines, spaced, text};
+use cardscope_page::tree::{Page, PageBlock, fact};
 use cardscope_testkit::samples as sample;
 use proptest::prelude::*;
 use unicode_width::UnicodeWidthStr;
@@ -29,8 +29,11 @@ fn pages() -> Vec<Page> {
         cardscope_compare::page::jobs::list(&JOBS.names().map(job).collect::<Vec<_>>()),
         cardscope_host::page::observe::page(&sample::watch()),
         cardscope_import::page::page(&sample::dry_run()),
-        cardscope_compare::page::comparison::page(&sample::comparison(2, 3, 4), How::default()),
-        cardscope_compare::page::comparison::page(&sample::comparison(20, 10, 12), How::default()),
+        cardscope_compare::page::comparison::page(&sample::comparison(2, 3, 4), ComparisonLayout::default()),
+        cardscope_compare::page::comparison::page(
+            &sample::comparison(20, 10, 12),
+            ComparisonLayout::default(),
+        ),
         cardscope_compare::page::ranking::page(&sample::ranking(12)),
         cardscope_flash::page::page(&sample::map()),
         cardscope_endurance::page::sustain::page(&sample::long_run()),
@@ -55,12 +58,12 @@ fn every_answer_is_one_sentence() {
 
 /// What may be wider than a screen: charts, which have a width of their own, and what is typed or copied.
 fn keeps_its_width(page: &Page, line: &str) -> bool {
-    fn within(blocks: &[Block], line: &str) -> bool {
+    fn within(blocks: &[PageBlock], line: &str) -> bool {
         blocks.iter().any(|block| match block {
-            Block::Commands(commands) => commands.iter().any(|command| line.trim() == command),
-            Block::Verbatim(text) => text.lines().any(|other| spaced(other) == line),
-            Block::Chart(chart) => plot::text(chart).lines().any(|other| other == line),
-            Block::Section(section) => within(&section.blocks, line),
+            PageBlock::Commands(commands) => commands.iter().any(|command| line.trim() == command),
+            PageBlock::Verbatim(text) => text.lines().any(|other| spaced(other) == line),
+            PageBlock::Chart(chart) => plot::text(chart).lines().any(|other| other == line),
+            PageBlock::Section(section) => within(&section.blocks, line),
             _ => false,
         })
     }
@@ -72,7 +75,7 @@ fn keeps_its_width(page: &Page, line: &str) -> bool {
 #[test]
 fn the_first_line_is_the_answer_and_no_more_than_five_reasons_follow() {
     for page in pages() {
-        let first = lines(&page, &Screen { columns: 80, details: false }).remove(0);
+        let first = lines(&page, &ScreenOptions { columns: 80, details: false }).remove(0);
         let first: String = first.into_iter().map(|span| span.text).collect();
         assert_eq!(first, *page.answer, "the answer takes one line of 80 columns");
         assert!(page.reasons.len() <= 5 && !page.answer.is_empty());
@@ -82,8 +85,8 @@ fn the_first_line_is_the_answer_and_no_more_than_five_reasons_follow() {
 #[test]
 fn details_show_where_they_are_asked_for_and_are_named_where_not() {
     let page = cardscope_endurance::page::sustain::page(&sample::long_run());
-    let first = text(&page, &Screen { columns: 80, details: false });
-    let all = text(&page, &Screen { columns: 80, details: true });
+    let first = text(&page, &ScreenOptions { columns: 80, details: false });
+    let all = text(&page, &ScreenOptions { columns: 80, details: true });
     assert!(first.contains("More with --details: ") && !all.contains("More with --details"), "{first}");
     assert!(all.lines().count() > first.lines().count());
 }
@@ -107,14 +110,14 @@ proptest! {
         let mut all = pages();
         let mut named = sample::comparison(3, 2, 2);
         named.entries[0].name = name.clone();
-        all.push(cardscope_compare::page::comparison::page(&named, How::default()));
-        let mut page = Page::new(&name, Tone::Bad, format!("{name} {name}"));
-        page.because(Tone::Bad, name.clone());
+        all.push(cardscope_compare::page::comparison::page(&named, ComparisonLayout::default()));
+        let mut page = Page::new(&name, NewsTone::Bad, format!("{name} {name}"));
+        page.because(NewsTone::Bad, name.clone());
         page.figures = vec![fact(&name, &name)];
         page.step(name.clone(), Some(name.clone()));
         all.push(page);
         for page in all {
-            for line in text(&page, &Screen { columns, details }).lines() {
+            for line in text(&page, &ScreenOptions { columns, details }).lines() {
                 prop_assert!(line.width() <= columns || keeps_its_width(&page, line), "{columns}: {line:?}");
             }
         }

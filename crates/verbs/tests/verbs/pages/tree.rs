@@ -5,7 +5,7 @@ use cardscope_testkit::samples as sample;
 
 #[test]
 fn the_tree_is_at_hand_as_json_whole() {
-    let page = comparison::page(&sample::comparison(2, 3, 1), comparison::How::default());
+    let page = comparison::page(&sample::comparison(2, 3, 1), comparison::ComparisonLayout::default());
     let json = serde_json::to_value(&page).unwrap();
     assert_eq!(json["answer"], *page.answer);
     assert_eq!(json["tone"], "plain");

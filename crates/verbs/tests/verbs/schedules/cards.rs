@@ -1,9 +1,9 @@
 //! The cards of the schedules: small ones, genuine, slow and fake, filled with known data.
 
-use super::table::{Piece, SECTOR};
-use cardscope_engine::content::Content;
-use cardscope_engine::target::{Direction, Io, Plan, Target as _};
-use cardscope_model::recipe::Path;
+use super::table::{InsertedCard, SECTOR};
+use cardscope_engine::content::IoContent;
+use cardscope_engine::target::{IoDirection, IoRequest, LanePlan, Target as _};
+use cardscope_model::recipe::KernelPath;
 use cardscope_simulator::{SimTarget, identity, target_spec};
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
@@ -12,7 +12,7 @@ const MIB: u64 = 1 << 20;
 
 /// A card by what it is.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Kind {
+pub(super) struct TestCardKind {
     /// Its name and what is different about it.
     pub(super) name: &'static str,
     pub(super) is_fake: bool,
@@ -23,15 +23,15 @@ pub(super) struct Kind {
     pub(super) is_slow: bool,
 }
 
-const fn genuine(name: &'static str) -> Kind {
-    Kind { name, is_fake: false, wrap: u64::MAX, real: u64::MAX, is_slow: false }
+const fn genuine(name: &'static str) -> TestCardKind {
+    TestCardKind { name, is_fake: false, wrap: u64::MAX, real: u64::MAX, is_slow: false }
 }
 
-const fn fake(wrap: u64, real: u64, name: &'static str) -> Kind {
-    Kind { name, is_fake: true, wrap, real, is_slow: false }
+const fn fake(wrap: u64, real: u64, name: &'static str) -> TestCardKind {
+    TestCardKind { name, is_fake: true, wrap, real, is_slow: false }
 }
 
-impl Kind {
+impl TestCardKind {
     /// The sectors that lead to the same place as this one.
     pub(super) fn aliases(self, sector: u64, sectors: u64) -> impl Iterator<Item = u64> {
         let step = (self.wrap / SECTOR).min(sectors);
@@ -44,10 +44,10 @@ impl Kind {
     }
 }
 
-pub(super) const KINDS: [Kind; 7] = [
+pub(super) const KINDS: [TestCardKind; 7] = [
     genuine("sim:constant?announced_bytes=24MiB&mb_s=20"),
     genuine("sim:lexar-16g-c10?announced_bytes=24MiB"),
-    Kind { is_slow: true, ..genuine("sim:constant?announced_bytes=24MiB&mb_s=0.7&command_s=0.02") },
+    TestCardKind { is_slow: true, ..genuine("sim:constant?announced_bytes=24MiB&mb_s=0.7&command_s=0.02") },
     fake(u64::MAX, 6 * MIB, "sim:constant?announced_bytes=24MiB&mb_s=20&fake=limbo&fake_bytes=6MiB"),
     fake(4 * MIB, u64::MAX, "sim:constant?announced_bytes=24MiB&mb_s=20&fake=wraparound&wrap_bytes=4MiB"),
     fake(
@@ -66,12 +66,12 @@ pub(super) const KINDS: [Kind; 7] = [
 pub(super) const NAME: &str = "sim:card";
 
 /// A whole address space of data that nobody would take for empty.
-pub(super) fn filled(kind: Kind, seed: u64) -> SimTarget {
+pub(super) fn filled(kind: TestCardKind, seed: u64) -> SimTarget {
     let mut card = SimTarget::named(kind.name).unwrap();
     card.plan(&plan(MIB)).unwrap();
     for offset in (0..card.info().bytes).step_by(MIB as usize) {
-        let content = Content::Stream { seed };
-        let io = Io { slot: 0, direction: Direction::Write, offset, len: MIB as u32, content };
+        let content = IoContent::Stream { seed };
+        let io = IoRequest { slot: 0, direction: IoDirection::Write, offset, len: MIB as u32, content };
         card.submit(&io).unwrap();
         card.complete(1, &mut Vec::new()).unwrap();
     }
@@ -81,13 +81,13 @@ pub(super) fn filled(kind: Kind, seed: u64) -> SimTarget {
 }
 
 /// A card that says of itself what `kind` says, or nothing.
-pub(super) fn piece(card: Option<SimTarget>, kind: Kind, speaks: bool) -> Piece {
+pub(super) fn piece(card: Option<SimTarget>, kind: TestCardKind, speaks: bool) -> InsertedCard {
     let archetype = target_spec::parse(kind.name).unwrap().archetype;
-    Piece { card, identity: speaks.then(|| identity(&archetype).unwrap()) }
+    InsertedCard { card, identity: speaks.then(|| identity(&archetype).unwrap()) }
 }
 
 /// What the card of a killed program held.
-pub(super) fn saved(kind: Kind, state: &std::path::Path) -> SimTarget {
+pub(super) fn saved(kind: TestCardKind, state: &std::path::Path) -> SimTarget {
     SimTarget::named(&format!("{}&state={}", kind.name, state.display())).unwrap()
 }
 
@@ -104,7 +104,7 @@ pub(super) fn content(card: &mut SimTarget) -> Vec<u8> {
 /// The sectors that do not hold what they did; of those that `looked_at` names.
 pub(super) fn changed(
     card: &mut SimTarget,
-    kind: Kind,
+    kind: TestCardKind,
     before: &File,
     looked_at: impl Fn(u64) -> bool,
 ) -> Vec<u64> {
@@ -130,7 +130,7 @@ pub(super) fn changed(
 }
 
 fn read(card: &mut SimTarget, offset: u64, len: u32) -> &[u8] {
-    let io = Io { slot: 0, direction: Direction::Read, offset, len, content: Content::Buffer };
+    let io = IoRequest { slot: 0, direction: IoDirection::Read, offset, len, content: IoContent::Buffer };
     card.submit(&io).unwrap();
     let mut done = Vec::new();
     card.complete(1, &mut done).unwrap();
@@ -138,6 +138,6 @@ fn read(card: &mut SimTarget, offset: u64, len: u32) -> &[u8] {
     &card.buffer(0).unwrap()[..len as usize]
 }
 
-fn plan(block: u64) -> Plan {
-    Plan { depth: 1, block, path: Path::Direct, sync_each: false, own_buffers: true }
+fn plan(block: u64) -> LanePlan {
+    LanePlan { depth: 1, block, path: KernelPath::Direct, sync_each: false, own_buffers: true }
 }

@@ -7,16 +7,16 @@ use cardscope_capacity::verb as verify;
 use cardscope_check::verb as check;
 use cardscope_endurance::verb::endure;
 use cardscope_endurance::verb::sustain;
-use cardscope_endurance::verb::sustain::Nobody;
+use cardscope_endurance::verb::sustain::NoManualReading;
 use cardscope_engine::event::Listener;
-use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_flash::verb as map;
 use cardscope_format::verb::format;
-use cardscope_model::report::{Document, ExitStatus};
+use cardscope_model::report::{ExitStatus, ReportDocument};
 use cardscope_restore::verb as restore;
-use cardscope_session::consent::Beforehand;
+use cardscope_session::consent::GivenBeforehand;
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::frame::{Outcome, Procedure, execute};
+use cardscope_session::frame::{Procedure, VerbOutcome, execute};
 use clap::{Args, Parser};
 use serde::Serialize;
 use serde_json::Value;
@@ -24,7 +24,7 @@ use std::ops::Range;
 
 /// What a command may do to the card.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Says {
+pub(super) enum DataPromise {
     /// It writes nothing.
     ReadsOnly,
     /// Whatever it writes to holds at the end what it held.
@@ -38,45 +38,45 @@ pub(super) enum Says {
 
 /// A command line without the verb's target, and what it says that it does. `IMAGE` stands for a file, `RECIPE` for a short
 /// one of the tests' own.
-pub(super) const COMMANDS: &[(&str, Says)] = &[
-    ("verify", Says::Keeps),
-    ("verify", Says::Keeps),
-    ("verify --budget 6s", Says::Keeps),
-    ("verify --max-write 3M", Says::Keeps),
-    ("verify --thorough", Says::Keeps),
-    ("verify --erase", Says::OverwritesAll),
-    ("verify --full", Says::OverwritesAll),
-    ("verify --full --two-passes", Says::OverwritesAll),
-    ("verify --full --max-write 8M", Says::OverwritesAll),
-    ("verify --full --backup IMAGE", Says::KeepsByImage),
-    ("bench --recipe RECIPE --size 4M", Says::Overwrites(0, 4)),
-    ("bench --recipe RECIPE --size 4M --max-write 16M", Says::Overwrites(0, 4)),
-    ("bench --recipe RECIPE --size 4M --backup IMAGE", Says::KeepsByImage),
-    ("bench --recipe RECIPE --size 4M --runs 2 --budget 12s", Says::Overwrites(0, 4)),
-    ("map --budget 8s", Says::Keeps),
-    ("map --only page-writes", Says::Keeps),
-    ("map --only cache --cache 6M", Says::Keeps),
-    ("map --fat --only fat --max-write 8M", Says::Keeps),
-    ("map --read-only --budget 4s", Says::ReadsOnly),
-    ("map --region 4M+8M --budget 6s", Says::Overwrites(4, 8)),
-    ("sustain --duration 3s", Says::OverwritesAll),
-    ("sustain --mixed --region 4M+16M --duration 3s", Says::Overwrites(4, 16)),
-    ("sustain --read --duration 3s", Says::ReadsOnly),
-    ("sustain --pattern rnd --region 4M+16M --bytes 2M", Says::Overwrites(4, 16)),
-    ("endure --rounds 2 --wait 1s", Says::OverwritesAll),
-    ("endure --rounds 2 --wait 1s --span 4M --backup IMAGE", Says::KeepsByImage),
-    ("check --budget 12s", Says::Keeps),
-    ("check --budget 12s --label C10_U1_V10", Says::Keeps),
-    ("check --marks --budget 12s --label C10_U1", Says::Keeps),
-    ("check --read-only --budget 6s", Says::ReadsOnly),
-    ("check --erase --budget 8s --label C10", Says::OverwritesAll),
-    ("format", Says::OverwritesAll),
-    ("format --backup IMAGE", Says::OverwritesAll),
+pub(super) const COMMANDS: &[(&str, DataPromise)] = &[
+    ("verify", DataPromise::Keeps),
+    ("verify", DataPromise::Keeps),
+    ("verify --budget 6s", DataPromise::Keeps),
+    ("verify --max-write 3M", DataPromise::Keeps),
+    ("verify --thorough", DataPromise::Keeps),
+    ("verify --erase", DataPromise::OverwritesAll),
+    ("verify --full", DataPromise::OverwritesAll),
+    ("verify --full --two-passes", DataPromise::OverwritesAll),
+    ("verify --full --max-write 8M", DataPromise::OverwritesAll),
+    ("verify --full --backup IMAGE", DataPromise::KeepsByImage),
+    ("bench --recipe RECIPE --size 4M", DataPromise::Overwrites(0, 4)),
+    ("bench --recipe RECIPE --size 4M --max-write 16M", DataPromise::Overwrites(0, 4)),
+    ("bench --recipe RECIPE --size 4M --backup IMAGE", DataPromise::KeepsByImage),
+    ("bench --recipe RECIPE --size 4M --runs 2 --budget 12s", DataPromise::Overwrites(0, 4)),
+    ("map --budget 8s", DataPromise::Keeps),
+    ("map --only page-writes", DataPromise::Keeps),
+    ("map --only cache --cache 6M", DataPromise::Keeps),
+    ("map --fat --only fat --max-write 8M", DataPromise::Keeps),
+    ("map --read-only --budget 4s", DataPromise::ReadsOnly),
+    ("map --region 4M+8M --budget 6s", DataPromise::Overwrites(4, 8)),
+    ("sustain --duration 3s", DataPromise::OverwritesAll),
+    ("sustain --mixed --region 4M+16M --duration 3s", DataPromise::Overwrites(4, 16)),
+    ("sustain --read --duration 3s", DataPromise::ReadsOnly),
+    ("sustain --pattern rnd --region 4M+16M --bytes 2M", DataPromise::Overwrites(4, 16)),
+    ("endure --rounds 2 --wait 1s", DataPromise::OverwritesAll),
+    ("endure --rounds 2 --wait 1s --span 4M --backup IMAGE", DataPromise::KeepsByImage),
+    ("check --budget 12s", DataPromise::Keeps),
+    ("check --budget 12s --label C10_U1_V10", DataPromise::Keeps),
+    ("check --marks --budget 12s --label C10_U1", DataPromise::Keeps),
+    ("check --read-only --budget 6s", DataPromise::ReadsOnly),
+    ("check --erase --budget 8s --label C10", DataPromise::OverwritesAll),
+    ("format", DataPromise::OverwritesAll),
+    ("format --backup IMAGE", DataPromise::OverwritesAll),
 ];
 
 /// What a command came to.
 #[derive(Debug, Default)]
-pub(super) struct Ended {
+pub(super) struct CommandResult {
     /// Null where it was refused.
     pub(super) document: Value,
     pub(super) failure: Option<Failure>,
@@ -96,56 +96,64 @@ pub(super) struct Ended {
 
 /// A command line of a verb.
 #[derive(Debug, Parser)]
-struct Line<R: Args> {
+struct CommandArguments<R: Args> {
     #[command(flatten)]
     request: R,
 }
 
 fn typed<R: Args>(words: &[String]) -> R {
-    Line::try_parse_from(words).unwrap_or_else(|error| panic!("{words:?}: {error}")).request
+    CommandArguments::try_parse_from(words).unwrap_or_else(|error| panic!("{words:?}: {error}")).request
 }
 
 /// Carries a command out on what is in the slot.
-pub(super) fn run(words: &[String], interrupt: &Interrupt, events: &mut dyn Listener) -> Ended {
+pub(super) fn run(words: &[String], interrupt: &InterruptFlag, events: &mut dyn Listener) -> CommandResult {
     match words[0].as_str() {
-        "verify" => verb::<verify::Request>(words, interrupt, events),
-        "bench" => verb::<bench::Request>(words, interrupt, events),
-        "map" => verb::<map::Request>(words, interrupt, events),
-        "endure" => verb::<endure::Request>(words, interrupt, events),
-        "check" => verb::<check::Request>(words, interrupt, events),
-        "format" => verb::<format::Request>(words, interrupt, events),
+        "verify" => verb::<verify::VerifyRequest>(words, interrupt, events),
+        "bench" => verb::<bench::BenchRequest>(words, interrupt, events),
+        "map" => verb::<map::MapRequest>(words, interrupt, events),
+        "endure" => verb::<endure::EndureRequest>(words, interrupt, events),
+        "check" => verb::<check::CheckRequest>(words, interrupt, events),
+        "format" => verb::<format::FormatRequest>(words, interrupt, events),
         "restore" => {
-            let request: restore::Request = typed(words);
-            let mut consent = Beforehand(request.consent.yes_destroy.clone());
+            let request: restore::RestoreRequest = typed(words);
+            let mut consent = GivenBeforehand(request.consent.yes_destroy.clone());
             ended(restore::restore(&request, &mut consent, interrupt, events))
         }
         "sustain" => {
-            let request: sustain::Request = typed(words);
-            let mut nobody = Nobody;
+            let request: sustain::SustainRequest = typed(words);
+            let mut nobody = NoManualReading;
             performed(&request.attended(&mut nobody).unwrap(), interrupt, events)
         }
         other => panic!("{other} is not a verb of the schedules"),
     }
 }
 
-fn verb<R: Args + Procedure>(words: &[String], interrupt: &Interrupt, events: &mut dyn Listener) -> Ended {
+fn verb<R: Args + Procedure>(
+    words: &[String],
+    interrupt: &InterruptFlag,
+    events: &mut dyn Listener,
+) -> CommandResult {
     performed(&typed::<R>(words), interrupt, events)
 }
 
-fn performed<P: Procedure>(procedure: &P, interrupt: &Interrupt, events: &mut dyn Listener) -> Ended {
-    let mut consent = Beforehand(Some(NAME.to_owned()));
+fn performed<P: Procedure>(
+    procedure: &P,
+    interrupt: &InterruptFlag,
+    events: &mut dyn Listener,
+) -> CommandResult {
+    let mut consent = GivenBeforehand(Some(NAME.to_owned()));
     ended(execute(procedure, &mut consent, interrupt, events))
 }
 
-fn ended<D: Document + Serialize>(outcome: Result<Outcome<D>>) -> Ended {
+fn ended<D: ReportDocument + Serialize>(outcome: Result<VerbOutcome<D>>) -> CommandResult {
     match outcome {
-        Ok(Outcome { report, failure }) => {
+        Ok(VerbOutcome { report, failure }) => {
             let exit = report.exit_status();
             let document = serde_json::to_value(&report).unwrap();
             let listed = listed(&document);
-            Ended { document, failure, exit, listed, ..Ended::default() }
+            CommandResult { document, failure, exit, listed, ..CommandResult::default() }
         }
-        Err(refusal) => Ended { failure: Some(refusal), ..Ended::default() },
+        Err(refusal) => CommandResult { failure: Some(refusal), ..CommandResult::default() },
     }
 }
 

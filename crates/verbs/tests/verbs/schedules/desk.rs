@@ -3,7 +3,7 @@
 
 use super::disks::Disks;
 use super::fault::Course;
-use super::table::{CARD, SECTORS, TRUTH, Truth};
+use super::table::{CARD, FaultTruth, SECTORS, TRUTH};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
@@ -30,17 +30,17 @@ test = "RND4K Q32T1 write"
 "#;
 
 #[derive(Debug, Clone)]
-pub(super) struct Desk {
+pub(super) struct FaultWorkspace {
     own: PathBuf,
     shared: PathBuf,
     pub(super) disks: Disks,
 }
 
-impl Desk {
+impl FaultWorkspace {
     /// The desk of a worker in a folder.
-    pub(super) fn of(folder: &Path, worker: usize) -> Desk {
+    pub(super) fn of(folder: &Path, worker: usize) -> FaultWorkspace {
         let own = folder.join(format!("worker-{worker}"));
-        Desk { disks: Disks::at(&own), own, shared: folder.join("shared") }
+        FaultWorkspace { disks: Disks::at(&own), own, shared: folder.join("shared") }
     }
 
     /// Makes what must be there before the first schedule.
@@ -74,9 +74,9 @@ impl Desk {
     }
 
     /// The truth of a program that was killed.
-    pub(super) fn truth(&self) -> Truth {
-        let truth: Truth = serde_json::from_slice(&fs::read(self.grave().join(TRUTH)).unwrap()).unwrap();
-        Truth { sectors: fs::read(self.grave().join(SECTORS)).unwrap(), ..truth }
+    pub(super) fn truth(&self) -> FaultTruth {
+        let truth: FaultTruth = serde_json::from_slice(&fs::read(self.grave().join(TRUTH)).unwrap()).unwrap();
+        FaultTruth { sectors: fs::read(self.grave().join(SECTORS)).unwrap(), ..truth }
     }
 
     /// How often the program was killed in the schedule that is under way.

@@ -4,11 +4,11 @@ use cardscope_model::random::mix;
 
 /// Draws one thing after the other from a seed.
 #[derive(Debug, Clone)]
-pub(super) struct Draw(u64);
+pub(super) struct SeededDraw(u64);
 
-impl Draw {
+impl SeededDraw {
     pub(super) fn of(seed: u64) -> Self {
-        Draw(mix(seed ^ 0x7363_6865_6475_6c65))
+        SeededDraw(mix(seed ^ 0x7363_6865_6475_6c65))
     }
 
     /// A whole number below `n`.

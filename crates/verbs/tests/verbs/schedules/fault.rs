@@ -1,6 +1,6 @@
 //! What goes wrong, and at which call on the target.
 
-use super::draw::Draw;
+use super::draw::SeededDraw;
 use serde::{Deserialize, Serialize};
 
 /// A fault, which strikes at a call or at the first one after it that it can strike.
@@ -102,7 +102,7 @@ impl Fault {
         matches!(self, Fault::Lasting(Lasting { harm, .. }) if harm == wanted)
     }
 
-    pub(super) fn drawn(draw: &mut Draw) -> Fault {
+    pub(super) fn drawn(draw: &mut SeededDraw) -> Fault {
         let number = draw.below(16);
         Fault::of_number(number, draw)
     }
@@ -114,7 +114,7 @@ impl Fault {
         kind >= STRIKING.len() as u64
     }
 
-    pub(super) fn of_kind(kind: u64, draw: &mut Draw) -> Fault {
+    pub(super) fn of_kind(kind: u64, draw: &mut SeededDraw) -> Fault {
         let striking = STRIKING.len() as u64;
         match STRIKING.get(kind as usize) {
             Some(number) => Fault::of_number(*number, draw),
@@ -122,7 +122,7 @@ impl Fault {
         }
     }
 
-    fn of_number(number: u64, draw: &mut Draw) -> Fault {
+    fn of_number(number: u64, draw: &mut SeededDraw) -> Fault {
         let few = [1, 1, 1, 2, 3, 8, 40];
         match number {
             0 | 1 => Fault::Errors { count: *draw.one_of(&few), torn: draw.once_in(3) },
@@ -178,7 +178,7 @@ pub(super) struct Course {
 
 impl Course {
     /// A call of such a run: of the beginning, of the end, of the putting back, or any.
-    pub(super) fn step(self, draw: &mut Draw) -> u64 {
+    pub(super) fn step(self, draw: &mut SeededDraw) -> u64 {
         let Course { steps, restoring_at } = self;
         match (draw.below(10), restoring_at) {
             (0, _) => draw.below(60.min(steps)),

@@ -2,9 +2,11 @@
 //! stands, below everything of Cardscope, and keeps the truth about what reached the card.
 
 use super::fault::{Due, Fault, PutIn, Wrong};
-use super::table::{SECTOR, Table, sector};
-use cardscope_engine::content::{self, Content, Match};
-use cardscope_engine::target::{Completion, Direction, Io, Plan, Region, Target, TargetError, TargetInfo};
+use super::table::{FaultScenario, SECTOR, sector};
+use cardscope_engine::content::{self, ContentMatch, IoContent};
+use cardscope_engine::target::{
+    IoCompletion, IoDirection, IoRequest, LanePlan, Target, TargetError, TargetInfo, TargetRegion,
+};
 use cardscope_model::caveat::Caveat;
 use cardscope_model::units::Nanos;
 use cardscope_sd::nvme::SmartLog;
@@ -17,16 +19,16 @@ use std::time::Duration;
 /// A write that is lost takes as long as on a card of this speed, in bytes a second.
 const LOSES_AT: u64 = 20_000_000;
 
-pub(super) struct Faulty {
+pub(super) struct FaultyTarget {
     info: TargetInfo,
     /// None once it was pulled out.
     card: Option<SimTarget>,
     is_own: bool,
-    table: Arc<Mutex<Table>>,
+    table: Arc<Mutex<FaultScenario>>,
     /// I/Os that the card has, what becomes of their answers, and whether their place had failed before.
-    flying: Vec<(Io, Answer, bool)>,
+    flying: Vec<(IoRequest, Answer, bool)>,
     /// Answers that the card does not give.
-    made_up: Vec<Completion>,
+    made_up: Vec<IoCompletion>,
     /// What stands in a slot in place of what was read.
     spoiled: BTreeMap<u32, Spoiled>,
     /// Slots that were misread by a lasting fault, and not compared yet.
@@ -57,10 +59,10 @@ struct Spoiled {
     bytes: Vec<u8>,
 }
 
-impl Faulty {
-    pub(super) fn new(mut card: SimTarget, is_own: bool, table: Arc<Mutex<Table>>) -> Self {
+impl FaultyTarget {
+    pub(super) fn new(mut card: SimTarget, is_own: bool, table: Arc<Mutex<FaultScenario>>) -> Self {
         let (info, now) = (card.info().clone(), card.now());
-        Faulty {
+        FaultyTarget {
             info,
             card: Some(card),
             is_own,
@@ -77,7 +79,7 @@ impl Faulty {
         }
     }
 
-    fn table(&self) -> MutexGuard<'_, Table> {
+    fn table(&self) -> MutexGuard<'_, FaultScenario> {
         self.table.lock().unwrap()
     }
 
@@ -145,31 +147,31 @@ impl Faulty {
     }
 
     /// Answers an I/O in place of the card.
-    fn make_up(&mut self, io: &Io, result: Result<(), TargetError>) {
-        if result.is_err() && io.direction == Direction::Write {
+    fn make_up(&mut self, io: &IoRequest, result: Result<(), TargetError>) {
+        if result.is_err() && io.direction == IoDirection::Write {
             self.table().truth.errors += 1;
         }
         let at = self.now();
-        self.made_up.push(Completion { slot: io.slot, at, result });
+        self.made_up.push(IoCompletion { slot: io.slot, at, result });
     }
 
     /// Hands an I/O on to the card, or only the first `len` bytes of it.
-    fn hand_on(&mut self, io: &Io, len: u32, answer: Answer) -> Result<(), TargetError> {
+    fn hand_on(&mut self, io: &IoRequest, len: u32, answer: Answer) -> Result<(), TargetError> {
         if len == 0 {
             return Ok(());
         }
         let from = self.spoiled.remove(&io.slot);
-        let writes = io.direction == Direction::Write && io.content == Content::Buffer;
+        let writes = io.direction == IoDirection::Write && io.content == IoContent::Buffer;
         if let Some(Spoiled { bytes, .. }) = from.filter(|_| writes) {
             self.card().buffer(io.slot)?[..bytes.len()].copy_from_slice(&bytes);
         }
-        self.card().submit(&Io { len, ..*io })?;
+        self.card().submit(&IoRequest { len, ..*io })?;
         let again = self.is_own && self.table().truth.all(io.offset, u64::from(io.len), sector::FAILED);
         self.flying.push((*io, answer, again));
         Ok(())
     }
 
-    fn read(&mut self, io: &Io) -> Result<(), TargetError> {
+    fn read(&mut self, io: &IoRequest) -> Result<(), TargetError> {
         let len = u64::from(io.len);
         self.stale.remove(&io.slot);
         if self.is_own && self.table().truth.any(io.offset, len, sector::LOST) {
@@ -184,7 +186,7 @@ impl Faulty {
         self.hand_on(io, io.len, answer)
     }
 
-    fn write(&mut self, io: &Io) -> Result<(), TargetError> {
+    fn write(&mut self, io: &IoRequest) -> Result<(), TargetError> {
         let half = io.len / SECTOR as u32 / 2 * SECTOR as u32;
         let whole = u64::from(io.len);
         match self.strikes(|fault| matches!(fault, Fault::LostWrites { .. } | Fault::Kill { .. })) {
@@ -213,13 +215,13 @@ impl Faulty {
     }
 
     /// Brings the first bytes of a write onto the card, and nobody hears of it.
-    fn lands(&mut self, io: &Io, len: u32) -> Result<(), TargetError> {
+    fn lands(&mut self, io: &IoRequest, len: u32) -> Result<(), TargetError> {
         self.hand_on(io, len, Answer::True)?;
         if len > 0 {
             self.note_write(io.offset, u64::from(len));
             self.flying.pop();
             let mut answers = Vec::new();
-            while !answers.iter().any(|answer: &Completion| answer.slot == io.slot) {
+            while !answers.iter().any(|answer: &IoCompletion| answer.slot == io.slot) {
                 self.card().complete(1, &mut answers)?;
             }
             answers.retain(|answer| answer.slot != io.slot);
@@ -241,7 +243,7 @@ impl Faulty {
     }
 
     /// An answer of the card, as it is handed on.
-    fn take(&mut self, mut done: Completion) {
+    fn take(&mut self, mut done: IoCompletion) {
         let at = self.flying.iter().position(|(io, ..)| io.slot == done.slot).unwrap();
         let (io, answer, again) = self.flying.remove(at);
         if self.is_own {
@@ -264,7 +266,7 @@ impl Faulty {
         self.made_up.push(done);
     }
 
-    fn wrong(&mut self, io: &Io, answer: Answer) -> Vec<u8> {
+    fn wrong(&mut self, io: &IoRequest, answer: Answer) -> Vec<u8> {
         let Ok(memory) = self.card().buffer(io.slot) else { return Vec::new() };
         let mut bytes = memory[..io.len as usize].to_vec();
         let half = bytes.len() / 2;
@@ -296,11 +298,11 @@ fn count(fault: Fault) -> u32 {
     }
 }
 
-fn word(direction: Direction) -> &'static str {
-    if direction == Direction::Read { "read" } else { "write" }
+fn word(direction: IoDirection) -> &'static str {
+    if direction == IoDirection::Read { "read" } else { "write" }
 }
 
-fn failed(io: &Io, reason: &str) -> TargetError {
+fn failed(io: &IoRequest, reason: &str) -> TargetError {
     let (operation, len) = (word(io.direction), u64::from(io.len));
     TargetError::Io { operation, offset: io.offset, len, reason: reason.to_owned(), errno: 5 }
 }
@@ -309,7 +311,7 @@ fn gone(operation: &'static str, offset: u64) -> TargetError {
     TargetError::Gone { operation, offset, reason: "No such device".to_owned() }
 }
 
-impl Target for Faulty {
+impl Target for FaultyTarget {
     fn info(&self) -> &TargetInfo {
         &self.info
     }
@@ -321,7 +323,7 @@ impl Target for Faulty {
         self.now
     }
 
-    fn plan(&mut self, plan: &Plan) -> Result<(), TargetError> {
+    fn plan(&mut self, plan: &LanePlan) -> Result<(), TargetError> {
         self.call("plan", 0)?;
         self.block = plan.block;
         self.flying.clear();
@@ -331,9 +333,9 @@ impl Target for Faulty {
         self.card().plan(plan)
     }
 
-    fn submit(&mut self, io: &Io) -> Result<(), TargetError> {
+    fn submit(&mut self, io: &IoRequest) -> Result<(), TargetError> {
         self.call(word(io.direction), io.offset)?;
-        let (writes, len) = (io.direction == Direction::Write, u64::from(io.len));
+        let (writes, len) = (io.direction == IoDirection::Write, u64::from(io.len));
         self.misread.remove(&io.slot);
         if let Some((Fault::BadSector, _)) = self.striking.take_if(|(fault, _)| *fault == Fault::BadSector) {
             self.table().truth.set(io.offset, SECTOR, sector::BAD);
@@ -356,12 +358,12 @@ impl Target for Faulty {
         Ok(())
     }
 
-    fn complete(&mut self, at_least: usize, done: &mut Vec<Completion>) -> Result<(), TargetError> {
+    fn complete(&mut self, at_least: usize, done: &mut Vec<IoCompletion>) -> Result<(), TargetError> {
         if let Err(over) = self.call("complete", 0) {
             let at = self.now();
             done.append(&mut self.made_up);
             let lost = self.flying.drain(..).map(|(io, ..)| io.slot);
-            done.extend(lost.map(|slot| Completion { slot, at, result: Err(over.clone()) }));
+            done.extend(lost.map(|slot| IoCompletion { slot, at, result: Err(over.clone()) }));
             return Err(over);
         }
         let mut answers = Vec::new();
@@ -382,7 +384,7 @@ impl Target for Faulty {
         self.card().flush()
     }
 
-    fn discard(&mut self, range: Region) -> Result<(), TargetError> {
+    fn discard(&mut self, range: TargetRegion) -> Result<(), TargetError> {
         self.call("discard", range.start)?;
         if self.is_own {
             self.table().truth.set(range.start, range.len, sector::TOUCHED);
@@ -396,7 +398,7 @@ impl Target for Faulty {
         }
     }
 
-    fn area(&mut self, bytes: u64) -> Result<Region, TargetError> {
+    fn area(&mut self, bytes: u64) -> Result<TargetRegion, TargetError> {
         self.call("area", 0)?;
         self.card().area(bytes)
     }
@@ -438,7 +440,7 @@ impl Target for Faulty {
         Ok(bytes)
     }
 
-    fn compare(&mut self, slot: u32, expected: Content) -> Result<Match, TargetError> {
+    fn compare(&mut self, slot: u32, expected: IoContent) -> Result<ContentMatch, TargetError> {
         if self.misread.remove(&slot) {
             self.table().truth.misread_stamps += 1;
         }
@@ -457,7 +459,7 @@ impl Target for Faulty {
     }
 }
 
-impl Drop for Faulty {
+impl Drop for FaultyTarget {
     /// A card that is closed stays in the slot.
     fn drop(&mut self) {
         let Some(mut card) = self.card.take() else { return };

@@ -1,10 +1,10 @@
 //! What must hold after a schedule, whatever went wrong: nothing lost that was promised, nothing written that was not
 //! announced, no verdict on evidence that a fault spoiled, and a document that is stored.
 
-use super::commands::{Ended, Says};
+use super::commands::{CommandResult, DataPromise};
 use super::fault::{Fault, Harm};
-use super::shape::Shape;
-use super::table::{SECTOR, Truth, sector};
+use super::shape::ScheduleCase;
+use super::table::{FaultTruth, SECTOR, sector};
 use cardscope_model::report::ExitStatus;
 use cardscope_session::error::Failure;
 use cardscope_store::Archive;
@@ -13,22 +13,22 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 /// All that is known after a schedule.
-pub(super) struct Record<'a> {
-    pub(super) shape: &'a Shape,
+pub(super) struct ScheduleRecord<'a> {
+    pub(super) shape: &'a ScheduleCase,
     pub(super) fault: Fault,
-    pub(super) truth: Truth,
+    pub(super) truth: FaultTruth,
     /// Sectors that do not hold what they held.
     pub(super) changed: Vec<u64>,
     /// What the command came to; none where it was killed.
-    pub(super) ended: Option<Ended>,
+    pub(super) ended: Option<CommandResult>,
     /// What it came to when it went on after that.
-    pub(super) resumed: Option<Ended>,
-    pub(super) restores: Vec<Ended>,
+    pub(super) resumed: Option<CommandResult>,
+    pub(super) restores: Vec<CommandResult>,
     pub(super) archive: PathBuf,
 }
 
 /// Panics with what is wrong, in the order of its weight.
-pub(super) fn judge(record: &Record<'_>) {
+pub(super) fn judge(record: &ScheduleRecord<'_>) {
     record.stays_within_what_was_announced();
     record.writes_no_more_than_allowed();
     record.keeps_what_was_promised();
@@ -39,7 +39,7 @@ pub(super) fn judge(record: &Record<'_>) {
     record.is_stored();
 }
 
-impl Record<'_> {
+impl ScheduleRecord<'_> {
     #[track_caller]
     fn must(&self, holds: bool, otherwise: &str) {
         assert!(holds, "{otherwise}{}", self.words());
@@ -68,9 +68,11 @@ impl Record<'_> {
     fn announced(&self) -> Range<u64> {
         let sectors = |mib: u64| mib * (1 << 20) / SECTOR;
         match self.shape.says {
-            Says::ReadsOnly => 0..0,
-            Says::Overwrites(start, len) => sectors(start)..sectors(start + len),
-            Says::Keeps | Says::KeepsByImage | Says::OverwritesAll => 0..self.truth.sectors.len() as u64,
+            DataPromise::ReadsOnly => 0..0,
+            DataPromise::Overwrites(start, len) => sectors(start)..sectors(start + len),
+            DataPromise::Keeps | DataPromise::KeepsByImage | DataPromise::OverwritesAll => {
+                0..self.truth.sectors.len() as u64
+            }
         }
     }
 
@@ -100,10 +102,10 @@ impl Record<'_> {
     fn lost(&self) -> Vec<u64> {
         let (announced, is_fake) = (self.announced(), self.shape.kind.is_fake);
         let promised = |place: &&u64| match self.shape.says {
-            Says::Keeps | Says::KeepsByImage | Says::ReadsOnly => true,
+            DataPromise::Keeps | DataPromise::KeepsByImage | DataPromise::ReadsOnly => true,
             // On a fake the addresses outside may lead to places inside.
-            Says::Overwrites(..) => !is_fake && !announced.contains(*place),
-            Says::OverwritesAll => false,
+            DataPromise::Overwrites(..) => !is_fake && !announced.contains(*place),
+            DataPromise::OverwritesAll => false,
         };
         self.changed.iter().filter(promised).copied().collect()
     }
@@ -117,7 +119,8 @@ impl Record<'_> {
         let unexplained: Vec<_> = unexplained.filter(|place| !is_listed(place)).collect();
         let text = format!("{} of {} sectors are lost, and not by the card", unexplained.len(), lost.len());
         self.must(unexplained.is_empty(), &text);
-        let list = |ended: &Ended| ended.document.get("left").and_then(Value::as_array).map_or(0, Vec::len);
+        let list =
+            |ended: &CommandResult| ended.document.get("left").and_then(Value::as_array).map_or(0, Vec::len);
         let foreign: usize = self.restores.iter().map(list).sum();
         let nobody_wrote = foreign == 0 || self.truth.harmed || self.shape.kind.is_fake;
         self.must(nobody_wrote, "sectors are taken for what somebody else wrote");
@@ -134,13 +137,16 @@ impl Record<'_> {
         let claimed = kept == Some(true) && self.restores.is_empty();
         self.must(!lost || !claimed, "sectors are lost, and the data is said to be kept");
         let ended_well = self.ended.as_ref().is_some_and(|ended| ended.failure.is_none());
-        let preserves = matches!(self.shape.says, Says::Keeps | Says::KeepsByImage | Says::ReadsOnly);
+        let preserves = matches!(
+            self.shape.says,
+            DataPromise::Keeps | DataPromise::KeepsByImage | DataPromise::ReadsOnly
+        );
         let false_alarm = ended_well && preserves && kept == Some(false);
         let excused = self.truth.harmed || self.shape.kind.is_fake;
         self.must(!false_alarm || excused, "the data is said to be lost");
     }
 
-    fn claims_nothing_on_spoiled_evidence(&self, ended: &Ended) {
+    fn claims_nothing_on_spoiled_evidence(&self, ended: &CommandResult) {
         let verdicts = gathered(&ended.document, "verdict");
         let is = |words: &[&str]| verdicts.iter().any(|verdict| words.contains(verdict));
         let genuine = is(&["genuine"]);

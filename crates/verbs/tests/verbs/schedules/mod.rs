@@ -27,7 +27,7 @@ use std::ops::Range;
 
 /// A command and a kind of fault, for the schedules that try every pair.
 #[derive(Debug, Clone, Copy)]
-struct Pair {
+struct CommandFaultPair {
     command: u64,
     fault: u64,
 }
@@ -36,13 +36,13 @@ struct Pair {
 const PAIRS: u64 = 1 << 32;
 const EACH: u64 = 20;
 
-impl Pair {
+impl CommandFaultPair {
     const COUNT: u64 = COMMANDS.len() as u64 * Fault::KINDS;
 
     /// The pair of a schedule; none of those that draw theirs.
-    fn of(seed: u64) -> Option<Pair> {
+    fn of(seed: u64) -> Option<CommandFaultPair> {
         let number = seed.checked_sub(PAIRS)? / EACH;
-        Some(Pair { command: number / Fault::KINDS, fault: number % Fault::KINDS })
+        Some(CommandFaultPair { command: number / Fault::KINDS, fault: number % Fault::KINDS })
     }
 
     fn is_of_the_sample(self) -> bool {
@@ -51,14 +51,14 @@ impl Pair {
 
     /// The schedules of all pairs: a sample, or all of them where time does not matter.
     fn schedules() -> Vec<u64> {
-        let last = PAIRS + Pair::COUNT * EACH;
+        let last = PAIRS + CommandFaultPair::COUNT * EACH;
         match std::env::var_os("CARDSCOPE_LONG") {
             Some(_) => (PAIRS..last).collect(),
             // Half of the pairs of a fault that lasts; those that strike are met by the schedules that draw theirs.
             None => (PAIRS..last)
                 .step_by(EACH as usize)
                 .map(|first| first + first / EACH % EACH)
-                .filter(|seed| Pair::of(*seed).is_some_and(Pair::is_of_the_sample))
+                .filter(|seed| CommandFaultPair::of(*seed).is_some_and(CommandFaultPair::is_of_the_sample))
                 .collect(),
         }
     }
@@ -133,6 +133,6 @@ fn whatever_goes_wrong_nothing_promised_is_lost_and_nothing_is_claimed_on_spoile
 #[test]
 fn every_command_meets_every_fault_and_loses_nothing_in_silence() {
     if std::env::var_os("SCHEDULE").is_none() {
-        no_failures(&workers::play_all(Pair::schedules()).failures);
+        no_failures(&workers::play_all(CommandFaultPair::schedules()).failures);
     }
 }

@@ -1,24 +1,24 @@
 //! One schedule played: the command with its fault, death included, then `restore` as often as the program says so, with
 //! faults of its own at first.
 
-use super::Pair;
+use super::CommandFaultPair;
 use super::cards::{self, KINDS, NAME};
-use super::commands::{self, Ended, Says};
-use super::desk::Desk;
-use super::draw::Draw;
+use super::commands::{self, CommandResult, DataPromise};
+use super::desk::FaultWorkspace;
+use super::draw::SeededDraw;
 use super::fault::{Course, Due, Fault, PutIn};
-use super::faulty::Faulty;
-use super::judge::{Record, judge};
-use super::shape::Shape;
-use super::table::{Table, Truth};
+use super::faulty::FaultyTarget;
+use super::judge::{ScheduleRecord, judge};
+use super::shape::ScheduleCase;
+use super::table::{FaultScenario, FaultTruth};
 use cardscope_engine::event::Listener;
-use cardscope_engine::interrupt::Interrupt;
+use cardscope_engine::interrupt::InterruptFlag;
 use cardscope_engine::target::Target as _;
 use cardscope_model::condition::Condition;
 use cardscope_model::progress::ProgressEvent;
 use cardscope_restore::verb as restore;
 use cardscope_session::error::{Failure, Result};
-use cardscope_session::opened::Opened;
+use cardscope_session::opened::OpenTarget;
 use cardscope_session::opening::slot;
 use cardscope_simulator::SimTarget;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -27,20 +27,20 @@ use std::sync::{Arc, Mutex, MutexGuard};
 const NO_FAULTS_ANY_MORE: u32 = 3;
 
 /// A table that is set.
-struct Play<'d> {
-    desk: &'d Desk,
-    shape: Shape,
-    table: Arc<Mutex<Table>>,
-    draw: Draw,
+struct ScheduleRun<'d> {
+    desk: &'d FaultWorkspace,
+    shape: ScheduleCase,
+    table: Arc<Mutex<FaultScenario>>,
+    draw: SeededDraw,
 }
 
 /// Plays a schedule to its end, or from where its last death left it; gives its calls as one number.
-pub(super) fn play(seed: u64, desk: &Desk) -> u64 {
-    let mut draw = Draw::of(seed);
-    let pair = Pair::of(seed);
+pub(super) fn play(seed: u64, desk: &FaultWorkspace) -> u64 {
+    let mut draw = SeededDraw::of(seed);
+    let pair = CommandFaultPair::of(seed);
     let shape = match &pair {
-        Some(pair) => Shape::of(draw.below(KINDS.len() as u64) as usize, pair.command as usize, desk),
-        None => Shape::drawn(&mut draw, desk),
+        Some(pair) => ScheduleCase::of(draw.below(KINDS.len() as u64) as usize, pair.command as usize, desk),
+        None => ScheduleCase::drawn(&mut draw, desk),
     };
     let course = desk.course(shape.number, || course(&shape, desk));
     let fault = match pair {
@@ -52,7 +52,7 @@ pub(super) fn play(seed: u64, desk: &Desk) -> u64 {
     let due = Due { step: if from_the_start { 0 } else { course.step(&mut draw) }, fault };
     desk.note(&format!("{} on {}, {due:?} of {course:?}", shape.words.join(" "), shape.kind.name));
     let deaths = desk.deaths();
-    let mut play = Play::set(desk, shape, draw, deaths > 0);
+    let mut play = ScheduleRun::set(desk, shape, draw, deaths > 0);
     let ended = (deaths == 0).then(|| play.command(Some(due), course));
     let restores = play.aftermath(deaths, course, fault);
     let early = ended.as_ref().is_none_or(|ended| ended.failure.is_some());
@@ -63,9 +63,9 @@ pub(super) fn play(seed: u64, desk: &Desk) -> u64 {
 }
 
 /// What the command does without a fault; it must be right already.
-fn course(shape: &Shape, desk: &Desk) -> Course {
+fn course(shape: &ScheduleCase, desk: &FaultWorkspace) -> Course {
     desk.note(&format!("{} on {}, without any fault", shape.words.join(" "), shape.kind.name));
-    let mut play = Play::set(desk, shape.clone(), Draw::of(0), false);
+    let mut play = ScheduleRun::set(desk, shape.clone(), SeededDraw::of(0), false);
     let unknown = Course { steps: 3_000_000, restoring_at: None };
     let ended = play.command(None, unknown);
     let course = play.ran();
@@ -77,9 +77,9 @@ fn course(shape: &Shape, desk: &Desk) -> Course {
     course
 }
 
-impl<'d> Play<'d> {
+impl<'d> ScheduleRun<'d> {
     /// Sets the table; after a death with the card as it was left.
-    fn set(desk: &'d Desk, shape: Shape, mut draw: Draw, again: bool) -> Self {
+    fn set(desk: &'d FaultWorkspace, shape: ScheduleCase, mut draw: SeededDraw, again: bool) -> Self {
         let filled = || cards::filled(shape.kind, shape.content());
         // Read from another one: a card that was read is not as it was.
         let before = desk.before(shape.kind.name, || cards::content(&mut filled()));
@@ -89,10 +89,10 @@ impl<'d> Play<'d> {
             desk.clear();
             let fresh = filled();
             let sectors = vec![0; (fresh.info().bytes / super::table::SECTOR) as usize];
-            (fresh, Truth { sectors, ..Truth::default() })
+            (fresh, FaultTruth { sectors, ..FaultTruth::default() })
         };
         let others_kind = KINDS.iter().find(|kind| kind.name[..8] != shape.kind.name[..8]).unwrap();
-        let table = Table {
+        let table = FaultScenario {
             own: cards::piece(Some(card), shape.kind, shape.speaks),
             other: cards::piece(None, *others_kind, shape.speaks),
             slot: PutIn::Same,
@@ -103,7 +103,7 @@ impl<'d> Play<'d> {
             restoring_at: None,
             truth,
             before,
-            interrupt: Interrupt::default(),
+            interrupt: InterruptFlag::default(),
             disks: desk.disks.clone(),
             grave: desk.grave(),
         };
@@ -111,16 +111,16 @@ impl<'d> Play<'d> {
         let (slot, kind, others_content) =
             (Arc::clone(&table), shape.kind, shape.content() ^ draw.below(u64::MAX));
         slot::fill(move || open(&slot, || cards::filled(kind, others_content)));
-        Play { desk, shape, table, draw }
+        ScheduleRun { desk, shape, table, draw }
     }
 
-    fn table(&self) -> MutexGuard<'_, Table> {
+    fn table(&self) -> MutexGuard<'_, FaultScenario> {
         self.table.lock().unwrap()
     }
 
     /// Carries out a command line in which something is due.
-    fn run(&self, words: &[String], due: Option<Due>, course: Course) -> Ended {
-        let interrupt = Interrupt::default();
+    fn run(&self, words: &[String], due: Option<Due>, course: Course) -> CommandResult {
+        let interrupt = InterruptFlag::default();
         let mut table = self.table();
         (table.due, table.steps, table.restoring_at) = (due, 0, None);
         // A fake whose first losses hide behind failed I/Os is searched from end to end: 38 times as many (seed 7549).
@@ -128,14 +128,14 @@ impl<'d> Play<'d> {
         table.most_steps = times * course.steps + 100_000;
         table.interrupt = interrupt.clone();
         drop(table);
-        let ended = commands::run(words, &interrupt, &mut Heard(Arc::clone(&self.table)));
+        let ended = commands::run(words, &interrupt, &mut RestoreStartListener(Arc::clone(&self.table)));
         let mut table = self.table();
         table.due = None;
-        let Truth { stale_reads, misread_stamps, failed_again, .. } = table.truth;
-        Ended { stale_reads, is_lossy: table.truth.is_lossy(), misread_stamps, failed_again, ..ended }
+        let FaultTruth { stale_reads, misread_stamps, failed_again, .. } = table.truth;
+        CommandResult { stale_reads, is_lossy: table.truth.is_lossy(), misread_stamps, failed_again, ..ended }
     }
 
-    fn command(&self, due: Option<Due>, course: Course) -> Ended {
+    fn command(&self, due: Option<Due>, course: Course) -> CommandResult {
         self.run(&self.shape.words.clone(), due, course)
     }
 
@@ -146,8 +146,8 @@ impl<'d> Play<'d> {
     }
 
     /// What a user does after it: nothing is run before the card is restored, and that is done until nothing waits.
-    fn aftermath(&mut self, deaths: u32, course: Course, fault: Fault) -> Vec<Ended> {
-        let mut draw = Draw::of(self.draw.below(u64::MAX) ^ u64::from(deaths));
+    fn aftermath(&mut self, deaths: u32, course: Course, fault: Fault) -> Vec<CommandResult> {
+        let mut draw = SeededDraw::of(self.draw.below(u64::MAX) ^ u64::from(deaths));
         if matches!(fault, Fault::FullDisk { .. }) && draw.once_in(2) {
             self.restore(None, course);
         }
@@ -186,18 +186,22 @@ impl<'d> Play<'d> {
     }
 
     /// Restores each journal that waits, as `restore` lists them, and the image where the card is not as it was.
-    fn restore(&self, due: Option<Due>, course: Course) -> Vec<Ended> {
+    fn restore(&self, due: Option<Due>, course: Course) -> Vec<CommandResult> {
         let waiting = restore::waiting().unwrap_or_default();
         let journals =
             waiting.into_iter().filter(|journal| journal.state == "waits").map(|journal| journal.file);
-        let mut all: Vec<Ended> = journals.map(|file| self.restore_from(&file, due, course)).collect();
-        if self.shape.says == Says::KeepsByImage && self.shape.image.exists() && !self.changed().is_empty() {
+        let mut all: Vec<CommandResult> =
+            journals.map(|file| self.restore_from(&file, due, course)).collect();
+        if self.shape.says == DataPromise::KeepsByImage
+            && self.shape.image.exists()
+            && !self.changed().is_empty()
+        {
             all.push(self.restore_from(&self.shape.image.display().to_string(), due, course));
         }
         all
     }
 
-    fn restore_from(&self, file: &str, due: Option<Due>, course: Course) -> Ended {
+    fn restore_from(&self, file: &str, due: Option<Due>, course: Course) -> CommandResult {
         let is_image = self.shape.image.display().to_string() == file;
         let consent = ["restore", file, NAME, "--yes-destroy", NAME].map(str::to_owned);
         let plain = ["restore", file].map(str::to_owned);
@@ -237,10 +241,10 @@ impl<'d> Play<'d> {
     }
 
     /// A pass over every block that ended early goes on, where it can.
-    fn resume(&self, course: Course) -> Option<Ended> {
+    fn resume(&self, course: Course) -> Option<CommandResult> {
         let resumes = ["verify", "endure"].contains(&self.shape.words[0].as_str());
         if !resumes
-            || self.shape.says != Says::OverwritesAll
+            || self.shape.says != DataPromise::OverwritesAll
             || self.shape.words.contains(&"--erase".to_owned())
         {
             return None;
@@ -265,9 +269,15 @@ impl<'d> Play<'d> {
     }
 
     /// Judges what came of it.
-    fn end(self, fault: Fault, ended: Option<Ended>, resumed: Option<Ended>, restores: Vec<Ended>) {
+    fn end(
+        self,
+        fault: Fault,
+        ended: Option<CommandResult>,
+        resumed: Option<CommandResult>,
+        restores: Vec<CommandResult>,
+    ) {
         let changed = self.changed();
-        let record = Record {
+        let record = ScheduleRecord {
             shape: &self.shape,
             fault,
             truth: self.table().truth.clone(),
@@ -282,7 +292,7 @@ impl<'d> Play<'d> {
 }
 
 /// Opens what is in the slot.
-fn open(table: &Arc<Mutex<Table>>, make_other: impl Fn() -> SimTarget) -> Result<Opened> {
+fn open(table: &Arc<Mutex<FaultScenario>>, make_other: impl Fn() -> SimTarget) -> Result<OpenTarget> {
     let mut locked = table.lock().unwrap();
     let is_own = locked.slot == PutIn::Same;
     let piece = match locked.slot {
@@ -294,16 +304,16 @@ fn open(table: &Arc<Mutex<Table>>, make_other: impl Fn() -> SimTarget) -> Result
     let mut card = there.ok_or_else(|| Failure::refused("the card is in use"))?;
     card.reopen().map_err(Failure::refused)?;
     let identity = piece.identity.clone();
-    let target = Faulty::new(card, is_own, Arc::clone(table));
-    Ok(Opened::of(Box::new(target), identity, Condition::default()))
+    let target = FaultyTarget::new(card, is_own, Arc::clone(table));
+    Ok(OpenTarget::of(Box::new(target), identity, Condition::default()))
 }
 
 /// Notes when putting back begins.
-struct Heard(Arc<Mutex<Table>>);
+struct RestoreStartListener(Arc<Mutex<FaultScenario>>);
 
-impl Listener for Heard {
+impl Listener for RestoreStartListener {
     fn event(&mut self, event: &ProgressEvent) {
-        let (ProgressEvent::Stage(step) | ProgressEvent::Phase { step, .. }) = event else { return };
+        let (ProgressEvent::PlanStage(step) | ProgressEvent::Phase { step, .. }) = event else { return };
         if step.restores {
             let mut table = self.0.lock().unwrap();
             table.restoring_at = table.restoring_at.or(Some(table.steps));

@@ -3,8 +3,8 @@
 
 use super::disks::Disks;
 use super::fault::{Due, PutIn};
-use cardscope_engine::interrupt::Interrupt;
-use cardscope_engine::target::{Direction, Io};
+use cardscope_engine::interrupt::InterruptFlag;
+use cardscope_engine::target::{IoDirection, IoRequest};
 use cardscope_model::identity::Identity;
 use cardscope_model::random::mix;
 use cardscope_simulator::SimTarget;
@@ -33,7 +33,7 @@ pub(super) const SECTOR: u64 = 512;
 
 /// The truth, below anything that Cardscope keeps of it. It outlives the program that is killed.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(super) struct Truth {
+pub(super) struct FaultTruth {
     /// For each sector what was done to it, see [`sector`].
     #[serde(skip)]
     pub(super) sectors: Vec<u8>,
@@ -60,7 +60,7 @@ pub(super) struct Truth {
     pub(super) calls: u64,
 }
 
-impl Truth {
+impl FaultTruth {
     fn range(offset: u64, len: u64) -> std::ops::Range<usize> {
         (offset / SECTOR) as usize..((offset + len) / SECTOR) as usize
     }
@@ -90,11 +90,11 @@ impl Truth {
     }
 
     /// The card or its reader failed an I/O by a fault that lasts; `again` where all of its place had failed when it was asked for.
-    pub(super) fn failed(&mut self, io: &Io, again: bool) {
+    pub(super) fn failed(&mut self, io: &IoRequest, again: bool) {
         let (start, len) = (io.offset, u64::from(io.len));
         self.failed_again |= again;
         self.set(start, len, sector::FAILED);
-        if io.direction == Direction::Write {
+        if io.direction == IoDirection::Write {
             self.errors += 1;
             self.written -= len;
             self.set(start, len, sector::REFUSED);
@@ -117,15 +117,15 @@ impl Truth {
 }
 
 /// A card that lies on the table, with what it says of itself.
-pub(super) struct Piece {
+pub(super) struct InsertedCard {
     pub(super) card: Option<SimTarget>,
     pub(super) identity: Option<Identity>,
 }
 
 /// All of it.
-pub(super) struct Table {
-    pub(super) own: Piece,
-    pub(super) other: Piece,
+pub(super) struct FaultScenario {
+    pub(super) own: InsertedCard,
+    pub(super) other: InsertedCard,
     pub(super) slot: PutIn,
     /// Overrides of the fault that lasts.
     pub(super) lasting: &'static str,
@@ -137,10 +137,10 @@ pub(super) struct Table {
     pub(super) most_steps: u64,
     /// The call with which the run began to put back.
     pub(super) restoring_at: Option<u64>,
-    pub(super) truth: Truth,
+    pub(super) truth: FaultTruth,
     /// What stood on the tested card at first.
     pub(super) before: File,
-    pub(super) interrupt: Interrupt,
+    pub(super) interrupt: InterruptFlag,
     pub(super) disks: Disks,
     /// Where the card is kept while the program is dead.
     pub(super) grave: PathBuf,
@@ -151,7 +151,7 @@ pub(super) const CARD: &str = "card";
 pub(super) const TRUTH: &str = "truth";
 pub(super) const SECTORS: &str = "sectors";
 
-impl Table {
+impl FaultScenario {
     /// The program dies here, as a kill ends it: what it has on disk stays, what it has in memory is gone.
     pub(super) fn die(&self, card: &SimTarget) -> ! {
         card.save(&self.grave.join(CARD)).unwrap();

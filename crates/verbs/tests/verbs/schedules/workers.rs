@@ -1,7 +1,7 @@
 //! Schedules in processes of their own: a supervisor for each processor, with disks that only it and its workers see, and
 //! one worker after the other below it. A worker ends when all is played, or when it is killed, as some schedules want.
 
-use super::desk::Desk;
+use super::desk::FaultWorkspace;
 use super::play::play;
 use cardscope_testkit::devices::with_own_mounts;
 use std::any::Any;
@@ -26,7 +26,7 @@ const HANGS: i32 = 9;
 
 /// Schedules that were played.
 #[derive(Debug, Default)]
-pub(super) struct Played {
+pub(super) struct PlayedSchedules {
     /// Those that failed, each with how to repeat it.
     pub(super) failures: Vec<String>,
     /// The calls of each of the others, as one number.
@@ -34,7 +34,7 @@ pub(super) struct Played {
 }
 
 /// Plays schedules on all processors.
-pub(super) fn play_all(seeds: impl IntoIterator<Item = u64>) -> Played {
+pub(super) fn play_all(seeds: impl IntoIterator<Item = u64>) -> PlayedSchedules {
     let seeds: Vec<u64> = seeds.into_iter().collect();
     let memory = Path::new("/dev/shm");
     let place = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
@@ -43,7 +43,7 @@ pub(super) fn play_all(seeds: impl IntoIterator<Item = u64>) -> Played {
     let parts = seeds.chunks(seeds.len().div_ceil(workers).max(1)).enumerate();
     let supervisors: Vec<(usize, Child)> =
         parts.map(|(n, part)| (n, supervisor(folder.path(), n, part))).collect();
-    let mut played = Played::default();
+    let mut played = PlayedSchedules::default();
     for (n, mut supervisor) in supervisors {
         let status = supervisor.wait().unwrap();
         if !status.success() {
@@ -81,7 +81,7 @@ fn program<'c>(command: &'c mut Command, what: &str) -> &'c mut Command {
 }
 
 fn environment<'c>(command: &'c mut Command, folder: &Path, number: usize, played: usize) -> &'c mut Command {
-    let desk = Desk::of(folder, number);
+    let desk = FaultWorkspace::of(folder, number);
     command
         .env(FOLDER, folder)
         .env(WORKER, number.to_string())
@@ -104,7 +104,7 @@ fn started_for() -> Option<(PathBuf, usize, Vec<u64>, usize)> {
 #[ignore = "runs only as a child of other tests"]
 fn supervise() {
     let Some((folder, number, seeds, mut next)) = started_for() else { return };
-    let desk = Desk::of(&folder, number);
+    let desk = FaultWorkspace::of(&folder, number);
     desk.set_up();
     while next < seeds.len() {
         let mut command = Command::new("env");
@@ -138,7 +138,7 @@ fn ended_by(status: ExitStatus) -> String {
 #[ignore = "runs only as a child of other tests"]
 fn work() {
     let Some((folder, number, seeds, played)) = started_for() else { return };
-    let desk = Desk::of(&folder, number);
+    let desk = FaultWorkspace::of(&folder, number);
     watch();
     for (at, seed) in seeds.into_iter().enumerate().skip(played) {
         std::fs::write(folder.join(format!("reached-{number}")), at.to_string()).unwrap();

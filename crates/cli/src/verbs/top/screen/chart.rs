@@ -1,9 +1,9 @@
 //! Charts of blocks: speed and temperature over time.
 
-use super::text::{Looks, Rows, cell, span, styled};
+use super::text::{RowCursor, ScreenStyle, cell, span, styled};
 use crate::progress::words::time;
-use crate::verbs::top::series::{Point, Series};
-use cardscope_model::units::{Speed, three_digits};
+use crate::verbs::top::series::{SpeedPoint, SpeedSeries};
+use cardscope_model::units::{SpeedMbS, three_digits};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Style};
@@ -15,21 +15,21 @@ const SCALE: u16 = 17;
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// Speed over time, temperature below it, and the time.
-pub(super) fn charts(frame: &mut Frame<'_>, series: &Series, area: Rect, looks: Looks) {
-    let hot = series.range(Point::celsius);
+pub(super) fn charts(frame: &mut Frame<'_>, series: &SpeedSeries, area: Rect, looks: ScreenStyle) {
+    let hot = series.range(SpeedPoint::celsius);
     let below = match (hot, area.height) {
         (None, _) | (_, 0..4) => 0,
         (Some(_), 4..7) => 1,
         (Some(_), _) => 2,
     };
-    let mut rows = Rows { left: area };
+    let mut rows = RowCursor { left: area };
     let axis = u16::from(area.height >= 3);
     let above = area.height.saturating_sub(below + axis);
-    if let Some((_, high)) = series.range(Point::mb_s) {
-        let scale = [format!("speed {:>10}", Speed(high).to_string()), format!("{:>16}", "0")];
+    if let Some((_, high)) = series.range(SpeedPoint::mb_s) {
+        let scale = [format!("speed {:>10}", SpeedMbS(high).to_string()), format!("{:>16}", "0")];
         chart(
             frame,
-            &series.columns(room(area), Point::mb_s),
+            &series.columns(room(area), SpeedPoint::mb_s),
             (0.0, high),
             &scale,
             rows.take(above),
@@ -45,7 +45,7 @@ pub(super) fn charts(frame: &mut Frame<'_>, series: &Series, area: Rect, looks: 
         let scale = if below == 1 { one } else { scale };
         chart(
             frame,
-            &series.columns(room(area), Point::celsius),
+            &series.columns(room(area), SpeedPoint::celsius),
             (low, top),
             &scale,
             rows.take(below),

@@ -2,10 +2,10 @@
 
 use super::list::title_of;
 use super::panel::{about, idle, weight};
-use super::text::{Looks, Rows, cell, lines_of, show, styled};
-use crate::verbs::top::state::{Row, State};
-use cardscope_model::units::Speed;
-use cardscope_server::api::{Device, State as Progress, Task};
+use super::text::{RowCursor, ScreenStyle, cell, lines_of, show, styled};
+use crate::verbs::top::state::{TopRow, TopState};
+use cardscope_model::units::SpeedMbS;
+use cardscope_server::api::{Device, TaskResource, TaskState as Progress};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -13,10 +13,16 @@ use ratatui::text::Line;
 use std::cmp::Ordering;
 
 /// All of what is selected, from a line on; gives the last line to begin with.
-pub(super) fn details(frame: &mut Frame<'_>, state: &State, from: usize, area: Rect, looks: Looks) -> usize {
+pub(super) fn details(
+    frame: &mut Frame<'_>,
+    state: &TopState,
+    from: usize,
+    area: Rect,
+    looks: ScreenStyle,
+) -> usize {
     let all = state.rows();
     let Some(row) = all.get(state.selected(&all)) else { return 0 };
-    let mut rows = Rows { left: area };
+    let mut rows = RowCursor { left: area };
     frame.render_widget(title_of(row, 0, area.width, looks), rows.take(1));
     let lines = everything(row, area.width, looks);
     let last = lines.len().saturating_sub(usize::from(rows.left.height));
@@ -25,13 +31,13 @@ pub(super) fn details(frame: &mut Frame<'_>, state: &State, from: usize, area: R
 }
 
 /// Lines in the making, under heads.
-struct Page {
+struct DetailLines {
     lines: Vec<Line<'static>>,
     wide: u16,
     strong: Style,
 }
 
-impl Page {
+impl DetailLines {
     fn head(&mut self, text: &str) {
         self.lines.push(Line::default());
         self.lines.push(styled(text, self.strong));
@@ -47,8 +53,8 @@ impl Page {
     }
 }
 
-fn everything(row: &Row<'_>, wide: u16, looks: Looks) -> Vec<Line<'static>> {
-    let mut page = Page { lines: Vec::new(), wide, strong: looks.strong() };
+fn everything(row: &TopRow<'_>, wide: u16, looks: ScreenStyle) -> Vec<Line<'static>> {
+    let mut page = DetailLines { lines: Vec::new(), wide, strong: looks.strong() };
     if let Some(task) = row.task {
         page.lines.extend(about(task, wide, looks));
         of_test(&mut page, task, looks);
@@ -62,7 +68,7 @@ fn everything(row: &Row<'_>, wide: u16, looks: Looks) -> Vec<Line<'static>> {
     page.lines
 }
 
-fn of_test(page: &mut Page, task: &Task, looks: Looks) {
+fn of_test(page: &mut DetailLines, task: &TaskResource, looks: ScreenStyle) {
     if !task.findings.is_empty() {
         page.head("Findings");
     }
@@ -75,7 +81,7 @@ fn of_test(page: &mut Page, task: &Task, looks: Looks) {
         page.head("Figures");
     }
     for figure in &task.figures {
-        page.put(&format!("{} {:>11}", cell(&figure.what, 28, false), Speed(figure.mb_s).to_string()));
+        page.put(&format!("{} {:>11}", cell(&figure.what, 28, false), SpeedMbS(figure.mb_s).to_string()));
     }
     if !task.plan.is_empty() {
         page.head("Stages");
@@ -106,7 +112,7 @@ fn of_test(page: &mut Page, task: &Task, looks: Looks) {
     facts.iter().flatten().for_each(|fact| page.put(fact));
 }
 
-fn of_device(page: &mut Page, device: &Device) {
+fn of_device(page: &mut DetailLines, device: &Device) {
     page.head("Device");
     let holds = |name: &str, system: &Option<String>, mounted: &[String]| {
         let at = if mounted.is_empty() { String::new() } else { format!(" at {}", mounted.join(", ")) };

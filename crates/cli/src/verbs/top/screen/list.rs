@@ -1,12 +1,12 @@
 //! The table of cards, and what is selected below it.
 
 use super::panel::panel;
-use super::text::{Looks, Rows, cell, plain, show, styled};
+use super::text::{RowCursor, ScreenStyle, cell, plain, show, styled};
 use crate::progress::words::cut;
-use crate::verbs::top::client::Link;
-use crate::verbs::top::state::{Row, State};
+use crate::verbs::top::client::ConnectionState;
+use crate::verbs::top::state::{TopRow, TopState};
 use cardscope_model::outside;
-use cardscope_model::report::Tone;
+use cardscope_model::report::NewsTone;
 use cardscope_page::tree::width as columns;
 use ratatui::Frame;
 use ratatui::style::Modifier;
@@ -16,13 +16,13 @@ use ratatui::text::Line;
 const WIDE: u16 = 80;
 
 /// Widths of the columns of the table.
-struct Widths {
+struct ColumnWidths {
     model: u16,
     state: u16,
     latency: u16,
 }
 
-impl Widths {
+impl ColumnWidths {
     const NAME: u16 = 9;
     const SIZE: u16 = 7;
     const DONE: u16 = 5;
@@ -38,13 +38,13 @@ impl Widths {
         let blanks = if wide >= WIDE { 8 } else { 6 };
         let free = wide.saturating_sub(fixed.iter().sum::<u16>() + blanks);
         let model = if wide >= WIDE { (free * 2 / 5).min(30) } else { 0 };
-        Widths { model, state: free - model, latency }
+        ColumnWidths { model, state: free - model, latency }
     }
 }
 
-pub(super) fn list(frame: &mut Frame<'_>, state: &State, rows: &mut Rows, looks: Looks) {
+pub(super) fn list(frame: &mut Frame<'_>, state: &TopState, rows: &mut RowCursor, looks: ScreenStyle) {
     let (wide, all) = (rows.left.width, state.rows());
-    let widths = Widths::of(wide);
+    let widths = ColumnWidths::of(wide);
     let heads = ["card", "size", "model", "state"].map(str::to_owned);
     let figures = ["done", "MB/s", "latency", "°C", "left"].map(str::to_owned);
     frame.render_widget(
@@ -72,9 +72,9 @@ pub(super) fn list(frame: &mut Frame<'_>, state: &State, rows: &mut Rows, looks:
     }
 }
 
-fn nothing(state: &State) -> Vec<Line<'static>> {
+fn nothing(state: &TopState) -> Vec<Line<'static>> {
     match state.link {
-        Link::Connecting => vec![plain("  Asking the server…")],
+        ConnectionState::Connecting => vec![plain("  Asking the server…")],
         _ => vec![
             plain("  No card, stick or reader found, and no test."),
             plain("  Plug one in, or try a simulated card: `cardscope sim list`"),
@@ -87,10 +87,11 @@ fn columns_of(
     mark: &str,
     [name, size, model, state]: &[String; 4],
     figures: Option<&[String; 5]>,
-    widths: &Widths,
+    widths: &ColumnWidths,
     wide: u16,
 ) -> String {
-    let mut line = format!("{mark}{} {} ", cell(name, Widths::NAME, false), cell(size, Widths::SIZE, true));
+    let mut line =
+        format!("{mark}{} {} ", cell(name, ColumnWidths::NAME, false), cell(size, ColumnWidths::SIZE, true));
     if widths.model > 0 {
         line += &format!("{} ", cell(model, widths.model, false));
     }
@@ -101,22 +102,28 @@ fn columns_of(
     line += &format!(
         "{} {} {} ",
         cell(state, widths.state, false),
-        cell(done, Widths::DONE, true),
-        cell(speed, Widths::SPEED, true)
+        cell(done, ColumnWidths::DONE, true),
+        cell(speed, ColumnWidths::SPEED, true)
     );
     if widths.latency > 0 {
         line += &format!("{} ", cell(latency, widths.latency, true));
     }
-    line + &format!("{} {}", cell(celsius, Widths::CELSIUS, true), cell(left, Widths::LEFT, true))
+    line + &format!("{} {}", cell(celsius, ColumnWidths::CELSIUS, true), cell(left, ColumnWidths::LEFT, true))
 }
 
-fn line(row: &Row<'_>, selected: bool, widths: &Widths, wide: u16, looks: Looks) -> Line<'static> {
+fn line(
+    row: &TopRow<'_>,
+    selected: bool,
+    widths: &ColumnWidths,
+    wide: u16,
+    looks: ScreenStyle,
+) -> Line<'static> {
     let (state, tone) = row.state();
     let sign = match tone {
-        Tone::Plain => "",
-        Tone::Good => "✓ ",
-        Tone::Warning => "! ",
-        Tone::Bad => "✗ ",
+        NewsTone::Plain => "",
+        NewsTone::Good => "✓ ",
+        NewsTone::Warning => "! ",
+        NewsTone::Bad => "✗ ",
     };
     let figures = [row.done(), row.speed(), row.latency(), row.celsius(), row.left()];
     let some = figures.iter().any(|figure| !figure.is_empty());
@@ -127,7 +134,7 @@ fn line(row: &Row<'_>, selected: bool, widths: &Widths, wide: u16, looks: Looks)
     styled(&text, if selected { style.add_modifier(Modifier::REVERSED) } else { style })
 }
 
-pub(super) fn title_of(row: &Row<'_>, more: usize, wide: u16, looks: Looks) -> Line<'static> {
+pub(super) fn title_of(row: &TopRow<'_>, more: usize, wide: u16, looks: ScreenStyle) -> Line<'static> {
     let (name, size) = (row.device.map_or(row.name(), |device| &device.info.path), row.size());
     let model = row.model();
     let size = if model.ends_with(&size) { "" } else { &size };

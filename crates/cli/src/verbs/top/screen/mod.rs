@@ -7,27 +7,27 @@ mod list;
 mod panel;
 mod text;
 
-use super::client::Link;
-use super::keys::{self, Mode};
-use super::state::{self, State};
+use super::client::ConnectionState;
+use super::keys::{self, ScreenMode};
+use super::state::{self, TopState};
 use crate::progress::words::cut;
 use cardscope_model::outside;
-use cardscope_model::report::Tone;
-use cardscope_server::api::State as Progress;
+use cardscope_model::report::NewsTone;
+use cardscope_server::api::TaskState as Progress;
 use details::details;
 use list::list;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Line;
-pub(super) use text::Looks;
-use text::{Rows, cell, cut_text, lines_of, plain, show, span, styled};
+pub(super) use text::ScreenStyle;
+use text::{RowCursor, cell, cut_text, lines_of, plain, show, span, styled};
 
 /// The smallest screen that has room for all of it.
 const LEAST: (u16, u16) = (60, 15);
 
 /// Draws all of it; gives the last line that the details can begin with.
-pub(super) fn draw(frame: &mut Frame<'_>, state: &State, looks: Looks) -> usize {
+pub(super) fn draw(frame: &mut Frame<'_>, state: &TopState, looks: ScreenStyle) -> usize {
     let area = frame.area();
     if area.width < LEAST.0 || area.height < LEAST.1 {
         let short = format!("{}×{} characters; cardscope top needs", area.width, area.height);
@@ -36,16 +36,16 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &State, looks: Looks) -> usize 
         }
         return 0;
     }
-    let mut rows = Rows { left: Rect { height: area.height - 1, ..area } };
+    let mut rows = RowCursor { left: Rect { height: area.height - 1, ..area } };
     frame.render_widget(head(state, area.width, looks), rows.take(1));
     let hint = hint(state).map(|hint| lines_of(&hint, area.width)).unwrap_or_default();
     for line in hint.iter().take(2) {
-        frame.render_widget(styled(line, looks.tone(Tone::Warning)), rows.take(1));
+        frame.render_widget(styled(line, looks.tone(NewsTone::Warning)), rows.take(1));
     }
     let last = match &state.mode {
-        Mode::Help => help(frame, rows.left),
-        Mode::Details(from) => details(frame, state, *from, rows.left, looks),
-        Mode::List | Mode::Confirm(_) => {
+        ScreenMode::Help => help(frame, rows.left),
+        ScreenMode::Details(from) => details(frame, state, *from, rows.left, looks),
+        ScreenMode::List | ScreenMode::Confirm(_) => {
             list(frame, state, &mut rows, looks);
             0
         }
@@ -55,13 +55,13 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &State, looks: Looks) -> usize 
     last
 }
 
-fn head(state: &State, wide: u16, looks: Looks) -> Line<'static> {
+fn head(state: &TopState, wide: u16, looks: ScreenStyle) -> Line<'static> {
     let cards = state::count_of(state.devices());
     let link = match state.link {
-        Link::Connecting => "connecting",
-        Link::Live => "connected",
-        Link::Away(_) if state.served => "disconnected",
-        Link::Away(_) => "no server",
+        ConnectionState::Connecting => "connecting",
+        ConnectionState::Live => "connected",
+        ConnectionState::Away(_) if state.served => "disconnected",
+        ConnectionState::Away(_) => "no server",
     };
     let newest = state.newest.as_ref().map(|clock| format!("newest event {clock}"));
     let computer = cut_text(&state.computer, wide / 3);
@@ -71,8 +71,8 @@ fn head(state: &State, wide: u16, looks: Looks) -> Line<'static> {
 }
 
 /// What to do where the server does not answer.
-fn hint(state: &State) -> Option<String> {
-    let Link::Away(why) = &state.link else { return None };
+fn hint(state: &TopState) -> Option<String> {
+    let ConnectionState::Away(why) = &state.link else { return None };
     let url = state.url.trim_start_matches("http://");
     Some(match (state.served, why.as_str()) {
         (true, why) => format!("{url}: {why}. Tests are shown as they last were."),
@@ -83,7 +83,7 @@ fn hint(state: &State) -> Option<String> {
     })
 }
 
-fn footer(state: &State, wide: u16, looks: Looks) -> Line<'static> {
+fn footer(state: &TopState, wide: u16, looks: ScreenStyle) -> Line<'static> {
     let wide = usize::from(wide);
     let question = |id: &str| {
         let task = state.find(id)?;
@@ -99,16 +99,16 @@ fn footer(state: &State, wide: u16, looks: Looks) -> Line<'static> {
         Some(format!("{what} {then} y/n"))
     };
     let text = match (&state.mode, &state.said) {
-        (Mode::Confirm(id), _) => question(id).unwrap_or_else(|| "The test is gone. n".to_owned()),
+        (ScreenMode::Confirm(id), _) => question(id).unwrap_or_else(|| "The test is gone. n".to_owned()),
         (_, Some(said)) => cut(&outside::line(said), wide),
-        (Mode::List, None) => {
+        (ScreenMode::List, None) => {
             let keys = "↑↓ select  Enter details  s stop  ? help  q quit";
             return styled(keys, looks.dim());
         }
-        (Mode::Details(_), None) => {
+        (ScreenMode::Details(_), None) => {
             return styled("↑↓ scroll  Esc back  s stop  ? help  q quit", looks.dim());
         }
-        (Mode::Help, None) => return styled("Esc back  q quit", looks.dim()),
+        (ScreenMode::Help, None) => return styled("Esc back  q quit", looks.dim()),
     };
     styled(&text, looks.strong())
 }

@@ -1,21 +1,21 @@
 //! What is selected, in a few lines.
 
 use super::chart::charts;
-use super::text::{Looks, Rows, cut_text, lines_of, plain, show, styled};
+use super::text::{RowCursor, ScreenStyle, cut_text, lines_of, plain, show, styled};
 use crate::progress::words::{of_bytes, time};
-use crate::verbs::top::state::{self, Row};
-use cardscope_model::finding::Weight;
-use cardscope_model::report::Tone;
-use cardscope_model::units::{Size, Speed};
-use cardscope_server::api::{Device, Task};
+use crate::verbs::top::state::{self, TopRow};
+use cardscope_model::finding::FindingWeight;
+use cardscope_model::report::NewsTone;
+use cardscope_model::units::{DecimalSize, SpeedMbS};
+use cardscope_server::api::{Device, TaskResource};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
 
 /// What is selected: what it does, how it went over time, and what was found.
-pub(super) fn panel(frame: &mut Frame<'_>, row: &Row<'_>, area: Rect, looks: Looks) {
-    let mut rows = Rows { left: area };
+pub(super) fn panel(frame: &mut Frame<'_>, row: &TopRow<'_>, area: Rect, looks: ScreenStyle) {
+    let mut rows = RowCursor { left: area };
     let wide = area.width;
     let above = match (row.task, row.device) {
         (Some(task), _) => about(task, wide, looks),
@@ -35,14 +35,14 @@ pub(super) fn panel(frame: &mut Frame<'_>, row: &Row<'_>, area: Rect, looks: Loo
 }
 
 /// What a test does, or came to.
-pub(super) fn about(task: &Task, wide: u16, looks: Looks) -> Vec<Line<'static>> {
+pub(super) fn about(task: &TaskResource, wide: u16, looks: ScreenStyle) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     if task.state.has_ended() {
         lines.extend(answer(task, wide, looks));
     } else if let Some(moment) = &task.moment {
         let bytes = moment.bytes.map(|bytes| match moment.total_bytes {
             Some(all) if all > 0 => of_bytes(bytes.min(all), all),
-            _ => Size(bytes).to_string(),
+            _ => DecimalSize(bytes).to_string(),
         });
         let waits = moment.waits_for.as_ref().map(|what| format!("waiting for {what}"));
         let phase = Some(moment.phase.clone()).filter(|phase| !phase.is_empty());
@@ -60,13 +60,13 @@ pub(super) fn about(task: &Task, wide: u16, looks: Looks) -> Vec<Line<'static>> 
 }
 
 /// What came of a test, the word for how good that is first.
-fn answer(task: &Task, wide: u16, looks: Looks) -> Vec<Line<'static>> {
+fn answer(task: &TaskResource, wide: u16, looks: ScreenStyle) -> Vec<Line<'static>> {
     let tone = state::tone(task);
     let word = match tone {
-        Tone::Plain => "",
-        Tone::Good => "good: ",
-        Tone::Warning => "warning: ",
-        Tone::Bad => "bad: ",
+        NewsTone::Plain => "",
+        NewsTone::Good => "good: ",
+        NewsTone::Warning => "warning: ",
+        NewsTone::Bad => "bad: ",
     };
     let style = looks.tone(tone).add_modifier(Modifier::BOLD);
     let text = format!("{word}{}", state::progress(task));
@@ -83,7 +83,7 @@ fn answer(task: &Task, wide: u16, looks: Looks) -> Vec<Line<'static>> {
 }
 
 /// A device on which nothing runs.
-pub(super) fn idle(device: &Device, row: &Row<'_>, wide: u16) -> Vec<Line<'static>> {
+pub(super) fn idle(device: &Device, row: &TopRow<'_>, wide: u16) -> Vec<Line<'static>> {
     let mut lines: Vec<String> = Vec::new();
     match (device.info.safe, &device.info.reason) {
         (true, _) => lines.push(format!("Safe to test: `cardscope check {}`", device.info.path)),
@@ -94,28 +94,30 @@ pub(super) fn idle(device: &Device, row: &Row<'_>, wide: u16) -> Vec<Line<'stati
         }
     }
     if let Some(traffic) = row.traffic {
-        let speeds = [traffic.read_mb_s, traffic.write_mb_s].map(|mb_s| Speed(mb_s).to_string());
+        let speeds = [traffic.read_mb_s, traffic.write_mb_s].map(|mb_s| SpeedMbS(mb_s).to_string());
         lines.push(format!("The kernel counts: reads {}, writes {}", speeds[0], speeds[1]));
     }
     lines.iter().flat_map(|line| lines_of(line, wide)).map(|line| plain(&line)).collect()
 }
 
-pub(super) fn weight(weight: Weight, looks: Looks) -> (&'static str, Style) {
+pub(super) fn weight(weight: FindingWeight, looks: ScreenStyle) -> (&'static str, Style) {
     match weight {
-        Weight::Bad => ("bad", looks.tone(Tone::Bad)),
-        Weight::Hint => ("hint", looks.tone(Tone::Warning)),
-        Weight::Note => ("note", Style::new()),
+        FindingWeight::Bad => ("bad", looks.tone(NewsTone::Bad)),
+        FindingWeight::Hint => ("hint", looks.tone(NewsTone::Warning)),
+        FindingWeight::Note => ("note", Style::new()),
     }
 }
 
 /// Speeds, and findings below them, in a line each.
-fn findings(task: &Task, wide: u16, looks: Looks) -> Vec<Line<'static>> {
+fn findings(task: &TaskResource, wide: u16, looks: ScreenStyle) -> Vec<Line<'static>> {
     let found = task.findings.iter().map(|found| {
         let (word, style) = weight(found.weight, looks);
         (format!("{word}: {}", found.verdict), style)
     });
-    let speeds =
-        task.figures.iter().map(|figure| (format!("{}: {}", figure.what, Speed(figure.mb_s)), Style::new()));
+    let speeds = task
+        .figures
+        .iter()
+        .map(|figure| (format!("{}: {}", figure.what, SpeedMbS(figure.mb_s)), Style::new()));
     let all: Vec<(String, Style)> = speeds.chain(found).collect();
     all.iter().map(|(text, style)| styled(&cut_text(text, wide), *style)).collect()
 }

@@ -1,14 +1,14 @@
-use super::super::client::News;
-use super::super::keys::Action;
+use super::super::client::ClientEvent;
+use super::super::keys::KeyAction;
 use super::super::testing::*;
 use super::*;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::style::Color;
 
-const PLAIN: Looks = Looks { coloured: false };
+const PLAIN: ScreenStyle = ScreenStyle { coloured: false };
 
-fn drawn(state: &State, columns: u16, lines: u16) -> String {
+fn drawn(state: &TopState, columns: u16, lines: u16) -> String {
     let mut terminal = Terminal::new(TestBackend::new(columns, lines)).unwrap();
     terminal
         .draw(|frame| {
@@ -29,20 +29,20 @@ macro_rules! snapshot {
 
 #[test]
 fn without_a_server_it_shows_the_cards_of_this_computer_and_how_to_see_tests() {
-    let mut state = State::new("http://127.0.0.1:7373");
-    hear(&mut state, News::Link(Link::Away("no server answers".to_owned())));
+    let mut state = TopState::new("http://127.0.0.1:7373");
+    hear(&mut state, ClientEvent::Link(ConnectionState::Away("no server answers".to_owned())));
     let devices = vec![in_use(), device("sda", "SanDisk Extreme", 256_000_000_000)];
-    hear(&mut state, News::Here { computer: "pi4".to_owned(), devices });
+    hear(&mut state, ClientEvent::Here { computer: "pi4".to_owned(), devices });
     for at in 0..40 {
         let write_mb_s = if at % 10 < 5 { 12.5 } else { 0.0 };
-        let traffic = super::super::client::Traffic {
+        let traffic = super::super::client::DeviceTraffic {
             device: "mmcblk0".to_owned(),
             at: f64::from(at),
             read_mb_s: 1.25,
             write_mb_s,
             latency_us: Some(850.0),
         };
-        hear(&mut state, News::Traffic(traffic));
+        hear(&mut state, ClientEvent::Traffic(traffic));
     }
     snapshot!("no_server", &state);
 }
@@ -61,18 +61,18 @@ fn two_tests_run_beside_each_other() {
 fn a_fake_is_called_one_in_words() {
     snapshot!("finished_fake", &finished_fake());
     let mut state = finished_fake();
-    state.act(Action::Enter);
+    state.act(KeyAction::Enter);
     snapshot!("finished_fake_details", &state);
 }
 
 #[test]
 fn the_question_before_a_stop_and_the_help_name_what_happens() {
     let mut state = two_running();
-    state.act(Action::Stop);
+    state.act(KeyAction::Stop);
     let shown = drawn(&state, 80, 24);
     assert!(shown.contains("Stop check of /dev/sda? The card's data are restored first. y/n"), "{shown}");
-    state.act(Action::No);
-    state.act(Action::Help);
+    state.act(KeyAction::No);
+    state.act(KeyAction::Help);
     snapshot!("help", &state);
 }
 
@@ -81,7 +81,7 @@ fn a_stop_promises_nothing_that_it_cannot_do() {
     let mut first = task("1", "sustain", "/dev/sda", "A, 32 GB");
     first.loses_data = true;
     let mut state = served(vec![device("sda", "A", 32_000_000_000)], vec![first]);
-    state.act(Action::Stop);
+    state.act(KeyAction::Stop);
     let shown = drawn(&state, 60, 15);
     assert!(shown.contains("The card's data are lost. y/n"), "{shown}");
 }
@@ -91,13 +91,13 @@ fn names_of_others_break_no_line_and_steer_no_terminal() {
     let mut state = hostile();
     snapshot!("hostile_names", &state);
     for action in [
-        Action::Enter,
-        Action::Down(7),
-        Action::Back,
-        Action::Stop,
-        Action::No,
-        Action::Down(2),
-        Action::Enter,
+        KeyAction::Enter,
+        KeyAction::Down(7),
+        KeyAction::Back,
+        KeyAction::Stop,
+        KeyAction::No,
+        KeyAction::Down(2),
+        KeyAction::Enter,
     ] {
         state.act(action);
         for (columns, lines) in [(80, 24), (60, 15), (200, 60), (81, 16)] {
@@ -131,7 +131,7 @@ fn colours_are_used_where_they_are_wanted_only_and_never_alone() {
         let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
         terminal
             .draw(|frame| {
-                draw(frame, &finished_fake(), Looks { coloured });
+                draw(frame, &finished_fake(), ScreenStyle { coloured });
             })
             .unwrap();
         let cells = terminal.backend().buffer().content().to_vec();

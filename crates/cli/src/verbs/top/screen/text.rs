@@ -2,7 +2,7 @@
 
 use crate::progress::words::cut;
 use cardscope_model::outside;
-use cardscope_model::report::Tone;
+use cardscope_model::report::NewsTone;
 use cardscope_page::figure::wrapped;
 use cardscope_page::tree::width as columns;
 use ratatui::Frame;
@@ -12,21 +12,21 @@ use ratatui::text::{Line, Span};
 
 /// How things look.
 #[derive(Debug, Clone, Copy)]
-pub(in super::super) struct Looks {
+pub(in super::super) struct ScreenStyle {
     pub(in super::super) coloured: bool,
 }
 
-impl Looks {
+impl ScreenStyle {
     pub(super) fn colour(self, color: Color) -> Style {
         if self.coloured { Style::new().fg(color) } else { Style::new() }
     }
 
-    pub(super) fn tone(self, tone: Tone) -> Style {
+    pub(super) fn tone(self, tone: NewsTone) -> Style {
         match tone {
-            Tone::Plain => Style::new(),
-            Tone::Good => self.colour(Color::Green),
-            Tone::Warning => self.colour(Color::Yellow),
-            Tone::Bad => self.colour(Color::Red),
+            NewsTone::Plain => Style::new(),
+            NewsTone::Good => self.colour(Color::Green),
+            NewsTone::Warning => self.colour(Color::Yellow),
+            NewsTone::Bad => self.colour(Color::Red),
         }
     }
 
@@ -82,11 +82,11 @@ pub(super) fn lines_of(text: &str, wide: u16) -> Vec<String> {
 }
 
 /// Takes rows from the top of an area, one after the other.
-pub(super) struct Rows {
+pub(super) struct RowCursor {
     pub(super) left: Rect,
 }
 
-impl Rows {
+impl RowCursor {
     pub(super) fn take(&mut self, height: u16) -> Rect {
         let height = height.min(self.left.height);
         let taken = Rect { height, ..self.left };

@@ -7,13 +7,13 @@
 
 mod version_3;
 
-use crate::page::comparison::words::Measure;
-use cardscope_model::comparison::{ComparedTest, Comparison, Entry};
+use crate::page::comparison::words::RunMeasure;
+use cardscope_model::comparison::{ComparedEntry, ComparedTest, Comparison};
 use cardscope_model::outside;
-use cardscope_model::publication::{CardPart, Latencies, Publication};
+use cardscope_model::publication::{CardPart, Publication, TestLatencies};
 use cardscope_model::recipe::{self, RECIPES};
 use cardscope_model::statistics::distinct;
-use cardscope_model::test_name::{Op, Order, TestName};
+use cardscope_model::test_name::{IoOrder, TestName, TestOp};
 use cardscope_model::units::{BinarySize, KIB, MB, MIB};
 use std::fmt::Write;
 
@@ -25,14 +25,14 @@ const CDM_WIDTH: usize = 78;
 const KDM_WIDTH: usize = 80;
 
 /// One measured line.
-struct Line<'a> {
+struct DiskMarkLine<'a> {
     test: &'a ComparedTest,
     runs: u32,
     mb_s: f64,
     latency_us: Option<f64>,
 }
 
-impl Line<'_> {
+impl DiskMarkLine<'_> {
     /// I/Os a second of the same bytes and seconds.
     fn iops(&self) -> f64 {
         self.mb_s * MB / self.test.test.pattern.block.max(1) as f64
@@ -41,7 +41,7 @@ impl Line<'_> {
 
 /// CrystalDiskMark's layout, a report a card: that of version 3 where the tests are that version's.
 pub(super) fn crystaldiskmark(publication: &Publication) -> String {
-    reports(publication, Measure::Best, |entry, lines| {
+    reports(publication, RunMeasure::Best, |entry, lines| {
         let measured: Vec<(TestName, f64)> = lines.iter().map(|line| (line.test.test, line.mb_s)).collect();
         match version_3::lines(&measured) {
             Some(old) => crystaldiskmark_3(publication, entry, lines, &old),
@@ -60,7 +60,7 @@ fn head(publication: &Publication, version: u32, width: usize) -> String {
     )
 }
 
-fn crystaldiskmark_8(publication: &Publication, entry: &Entry, lines: &[Line<'_>]) -> String {
+fn crystaldiskmark_8(publication: &Publication, entry: &ComparedEntry, lines: &[DiskMarkLine<'_>]) -> String {
     let head = head(publication, 8, CDM_WIDTH)
         + "* MB/s = 1,000,000 bytes/s [SATA/600 = 600,000,000 bytes/s]\n* KB = 1000 bytes, KiB = 1024 bytes\n";
     let foot = format!(
@@ -75,7 +75,12 @@ fn crystaldiskmark_8(publication: &Publication, entry: &Entry, lines: &[Line<'_>
     format!("{head}{}\n{foot}", sections(lines, crystaldiskmark_line))
 }
 
-fn crystaldiskmark_3(publication: &Publication, entry: &Entry, lines: &[Line<'_>], old: &str) -> String {
+fn crystaldiskmark_3(
+    publication: &Publication,
+    entry: &ComparedEntry,
+    lines: &[DiskMarkLine<'_>],
+    old: &str,
+) -> String {
     let head = head(publication, 3, version_3::WIDTH)
         + "* MB/s = 1,000,000 byte/s [SATA/300 = 300,000,000 byte/s]\n\n";
     let foot = format!(
@@ -102,7 +107,7 @@ pub(super) fn kdiskmark(publication: &Publication) -> String {
         "The mean of all runs counts",
         "-".repeat(KDM_WIDTH),
     );
-    reports(publication, Measure::Average, |entry, lines| {
+    reports(publication, RunMeasure::Average, |entry, lines| {
         let foot = format!(
             "Profile: {}\n   Test: {} (x{})\n   Date: {}\n     OS: {}\n Target: {}\n",
             recipe(entry),
@@ -119,8 +124,8 @@ pub(super) fn kdiskmark(publication: &Publication) -> String {
 /// A report a card; cards of which nothing was measured have none.
 fn reports(
     publication: &Publication,
-    measure: Measure,
-    report: impl Fn(&Entry, &[Line<'_>]) -> String,
+    measure: RunMeasure,
+    report: impl Fn(&ComparedEntry, &[DiskMarkLine<'_>]) -> String,
 ) -> String {
     let all = &publication.comparison;
     let each = all.entries.iter().enumerate().filter_map(|(number, entry)| {
@@ -131,7 +136,12 @@ fn reports(
 }
 
 /// The tests of one entry that have a speed; latencies are those of its own runs, not of the card under other settings.
-fn lines<'a>(all: &'a Comparison, entry: usize, part: Option<&CardPart>, measure: Measure) -> Vec<Line<'a>> {
+fn lines<'a>(
+    all: &'a Comparison,
+    entry: usize,
+    part: Option<&CardPart>,
+    measure: RunMeasure,
+) -> Vec<DiskMarkLine<'a>> {
     let name = &all.entries[entry].name;
     let is_crystaldiskmark = all.entries[entry].settings.iter().all(|setting| {
         let recipe = setting.recipe.to_lowercase();
@@ -141,20 +151,21 @@ fn lines<'a>(all: &'a Comparison, entry: usize, part: Option<&CardPart>, measure
     let line = |test: &'a ComparedTest| {
         let spread = test.spreads.get(entry)?.as_ref()?;
         // The best of loops is no run's mean; CrystalDiskMark's own figure is known where its recipe was run.
-        let best = spread.as_printed.as_ref().filter(|_| measure == Measure::Best && is_crystaldiskmark);
+        let best = spread.as_printed.as_ref().filter(|_| measure == RunMeasure::Best && is_crystaldiskmark);
         let best = best.map(|own| &own.best).filter(|own| own.unit == "MB/s").map(|own| own.value);
         let mb_s = best.unwrap_or_else(|| measure.of(spread));
-        let same = |l: &&Latencies| l.test == test.test && l.step == test.step && l.entry == *name;
+        let same = |l: &&TestLatencies| l.test == test.test && l.step == test.step && l.entry == *name;
         let timed = part.and_then(|part| part.latencies.iter().find(same));
         let latency_us = timed.map(|l| l.histogram.mean() / 1e3).filter(|us| *us > 0.0);
-        (mb_s.is_finite() && mb_s >= 0.0).then_some(Line { test, runs: spread.n, mb_s, latency_us })
+        (mb_s.is_finite() && mb_s >= 0.0).then_some(DiskMarkLine { test, runs: spread.n, mb_s, latency_us })
     };
     all.tests.iter().filter_map(line).collect()
 }
 
 /// Reads, writes, and mixes by their share of reads.
-fn sections(lines: &[Line<'_>], write: impl Fn(&Line<'_>) -> String) -> String {
-    let ops = distinct([Op::Read, Op::Write].into_iter().chain(lines.iter().map(|line| line.test.test.op)));
+fn sections(lines: &[DiskMarkLine<'_>], write: impl Fn(&DiskMarkLine<'_>) -> String) -> String {
+    let ops =
+        distinct([TestOp::Read, TestOp::Write].into_iter().chain(lines.iter().map(|line| line.test.test.op)));
     let mut out = String::new();
     for op in ops {
         let of: String = lines.iter().filter(|line| line.test.test.op == op).map(&write).collect();
@@ -162,9 +173,9 @@ fn sections(lines: &[Line<'_>], write: impl Fn(&Line<'_>) -> String) -> String {
             continue;
         }
         let head = match op {
-            Op::Read => "[Read]".to_owned(),
-            Op::Write => "[Write]".to_owned(),
-            Op::Mix(reads) => format!("[Mix] Read {reads}%/Write {}%", 100 - reads),
+            TestOp::Read => "[Read]".to_owned(),
+            TestOp::Write => "[Write]".to_owned(),
+            TestOp::Mix(reads) => format!("[Mix] Read {reads}%/Write {}%", 100 - reads),
         };
         let _ = write!(out, "\n{head}\n{of}");
     }
@@ -180,9 +191,9 @@ fn block(bytes: u64) -> (u64, &'static str) {
     }
 }
 
-fn crystaldiskmark_line(line: &Line<'_>) -> String {
+fn crystaldiskmark_line(line: &DiskMarkLine<'_>) -> String {
     let pattern = line.test.test.pattern;
-    let order = if pattern.order == Order::Sequential { "SEQ" } else { "RND" };
+    let order = if pattern.order == IoOrder::Sequential { "SEQ" } else { "RND" };
     let (size, unit) = block(pattern.block);
     let latency = line.latency_us.map(|us| format!(" <{us:>9.2} us>")).unwrap_or_default();
     format!(
@@ -194,9 +205,9 @@ fn crystaldiskmark_line(line: &Line<'_>) -> String {
     )
 }
 
-fn kdiskmark_line(line: &Line<'_>) -> String {
+fn kdiskmark_line(line: &DiskMarkLine<'_>) -> String {
     let pattern = line.test.test.pattern;
-    let order = if pattern.order == Order::Sequential { "Sequential" } else { "Random" };
+    let order = if pattern.order == IoOrder::Sequential { "Sequential" } else { "Random" };
     let (size, unit) = block(pattern.block);
     // Blank where it was not measured, so that the columns stay where they are.
     let latency = line.latency_us.map_or(" ".repeat(15), |us| format!(" <{us:>9.2} us>"));
@@ -210,13 +221,13 @@ fn kdiskmark_line(line: &Line<'_>) -> String {
     format!("{:>KDM_WIDTH$}", text).trim_end().to_owned() + "\n"
 }
 
-fn recipe(entry: &Entry) -> String {
+fn recipe(entry: &ComparedEntry) -> String {
     let mut recipes: Vec<&str> = entry.settings.iter().map(|setting| setting.recipe.as_str()).collect();
     recipes.dedup();
     outside::line(&recipes.join(", ")).into_owned()
 }
 
-fn size(entry: &Entry) -> String {
+fn size(entry: &ComparedEntry) -> String {
     let mut sizes: Vec<String> = entry
         .settings
         .iter()
@@ -228,7 +239,7 @@ fn size(entry: &Entry) -> String {
 }
 
 /// Loops behind the figures: each run of a recipe has its own.
-fn loops(entry: &Entry, lines: &[Line<'_>]) -> u32 {
+fn loops(entry: &ComparedEntry, lines: &[DiskMarkLine<'_>]) -> u32 {
     let runs = lines.iter().map(|line| line.runs).max().unwrap_or(0);
     let recipe = entry.settings.first().and_then(|setting| RECIPES.find(&setting.recipe).ok());
     let of_recipe = recipe.and_then(|text| recipe::parse(text, None).ok());
@@ -236,11 +247,11 @@ fn loops(entry: &Entry, lines: &[Line<'_>]) -> u32 {
     runs.saturating_mul(each.unwrap_or(1))
 }
 
-fn date(publication: &Publication, entry: &Entry) -> String {
+fn date(publication: &Publication, entry: &ComparedEntry) -> String {
     outside::line(entry.measured.as_ref().map_or(&publication.made_on, |[_, last]| last)).into_owned()
 }
 
-fn kernel(entry: &Entry) -> String {
+fn kernel(entry: &ComparedEntry) -> String {
     outside::line(entry.settings.iter().find_map(|s| s.condition.get("kernel")).unwrap_or("unknown"))
         .into_owned()
 }

@@ -3,7 +3,7 @@
 //! (docs/reference/tools.md#crystaldiskmark).
 
 use cardscope_model::comparison::iops;
-use cardscope_model::test_name::{Op, Order, Pattern, TestName};
+use cardscope_model::test_name::{AccessPattern, IoOrder, TestName, TestOp};
 use cardscope_model::units::{KIB, MIB};
 use std::fmt::Write;
 
@@ -17,17 +17,17 @@ const LABEL: usize = 26;
 const MEDIUM: u64 = 512 * KIB;
 
 /// Its tests in its order, reads before writes: order of access, bytes of a block, I/Os in the queue.
-const TESTS: [(Order, u64, u32); 4] = [
-    (Order::Sequential, MIB, 1),
-    (Order::Random, MEDIUM, 1),
-    (Order::Random, 4 * KIB, 1),
-    (Order::Random, 4 * KIB, 32),
+const TESTS: [(IoOrder, u64, u32); 4] = [
+    (IoOrder::Sequential, MIB, 1),
+    (IoOrder::Random, MEDIUM, 1),
+    (IoOrder::Random, 4 * KIB, 1),
+    (IoOrder::Random, 4 * KIB, 32),
 ];
 
 /// The lines of these tests with their MB/s (10^6); `None` where they are not those of version 3.
 pub(super) fn lines(measured: &[(TestName, f64)]) -> Option<String> {
     let all: Vec<TestName> =
-        TESTS.iter().flat_map(|test| [Op::Read, Op::Write].map(|op| name(*test, op))).collect();
+        TESTS.iter().flat_map(|test| [TestOp::Read, TestOp::Write].map(|op| name(*test, op))).collect();
     let has_medium = measured.iter().any(|(test, _)| test.pattern.block == MEDIUM);
     if !has_medium || measured.iter().any(|(test, _)| !all.contains(test)) {
         return None;
@@ -40,15 +40,15 @@ pub(super) fn lines(measured: &[(TestName, f64)]) -> Option<String> {
     Some(out)
 }
 
-fn name((order, block, queue): (Order, u64, u32), op: Op) -> TestName {
-    TestName { pattern: Pattern { order, block, queue, threads: 1 }, op }
+fn name((order, block, queue): (IoOrder, u64, u32), op: TestOp) -> TestName {
+    TestName { pattern: AccessPattern { order, block, queue, threads: 1 }, op }
 }
 
 fn line(test: TestName, mb_s: f64) -> String {
-    let Pattern { order, block, queue, .. } = test.pattern;
-    let op = if test.op == Op::Read { "Read" } else { "Write" };
+    let AccessPattern { order, block, queue, .. } = test.pattern;
+    let op = if test.op == TestOp::Read { "Read" } else { "Write" };
     let label = match (order, block) {
-        (Order::Sequential, _) => format!("Sequential {op}"),
+        (IoOrder::Sequential, _) => format!("Sequential {op}"),
         (_, MEDIUM) => format!("Random {op} 512KB"),
         _ => format!("Random {op} 4KB (QD={queue})"),
     };

@@ -1,10 +1,10 @@
 //! Courses and latencies of a card's runs, each with the entry among whose figures its run counts: what was left out of the
 //! figures is left out here, and runs of two settings are not laid over each other.
 
-use crate::judge::comparison::Column;
-use cardscope_model::publication::{Latencies, TestSeries};
-use cardscope_model::result::Sample;
-use cardscope_model::series::Bucket;
+use crate::judge::comparison::ComparedColumn;
+use cardscope_model::publication::{TestLatencies, TestSeries};
+use cardscope_model::result::LoopSample;
+use cardscope_model::series::SeriesBucket;
 use cardscope_model::session_file::{SampleRecord, SessionFile};
 use cardscope_model::setting::Setting;
 use cardscope_model::test_name::TestName;
@@ -26,12 +26,12 @@ pub(super) struct OverTime<'a> {
     runs: HashMap<(String, u32), Vec<(usize, u32)>>,
     tests: &'a [TestName],
     series: Vec<TestSeries>,
-    latencies: Vec<(BTreeSet<u32>, Latencies)>,
+    latencies: Vec<(BTreeSet<u32>, TestLatencies)>,
 }
 
 impl<'a> OverTime<'a> {
     /// Of these columns and tests; all tests where none is named.
-    pub(super) fn new(columns: &[&'a Column], tests: &'a [TestName]) -> Self {
+    pub(super) fn new(columns: &[&'a ComparedColumn], tests: &'a [TestName]) -> Self {
         let mut runs: HashMap<(String, u32), Vec<(usize, u32)>> = HashMap::new();
         for (at, column) in columns.iter().enumerate() {
             for (run, number) in column.runs.iter().zip(1..) {
@@ -77,7 +77,7 @@ impl<'a> OverTime<'a> {
                 seconds,
             });
         }
-        let same = |l: &Latencies| l.test == *test && l.step == *step && l.entry == *entry;
+        let same = |l: &TestLatencies| l.test == *test && l.step == *step && l.entry == *entry;
         match self.latencies.iter_mut().find(|(_, l)| same(l)) {
             Some((runs, known)) => {
                 runs.insert(run);
@@ -85,7 +85,7 @@ impl<'a> OverTime<'a> {
             }
             None => self.latencies.push((
                 BTreeSet::from([run]),
-                Latencies {
+                TestLatencies {
                     test: *test,
                     step: step.clone(),
                     runs: 0,
@@ -98,10 +98,11 @@ impl<'a> OverTime<'a> {
     }
 
     /// The series in the order of their runs, and the latencies.
-    pub(super) fn into_parts(mut self) -> (Vec<TestSeries>, Vec<Latencies>) {
+    pub(super) fn into_parts(mut self) -> (Vec<TestSeries>, Vec<TestLatencies>) {
         self.series.sort_by_key(|series| series.run);
         let latencies = self.latencies.into_iter();
-        let counted = latencies.map(|(runs, latencies)| Latencies { runs: runs.len() as u32, ..latencies });
+        let counted =
+            latencies.map(|(runs, latencies)| TestLatencies { runs: runs.len() as u32, ..latencies });
         (self.series, counted.collect())
     }
 }
@@ -117,15 +118,15 @@ fn words(settings: &[Setting]) -> String {
 
 /// The seconds that were measured to their end: the last one of a test is cut off where the test ends, and what little was
 /// done in it would pass for a slow second.
-fn whole_seconds(sample: &Sample) -> Vec<Bucket> {
+fn whole_seconds(sample: &LoopSample) -> Vec<SeriesBucket> {
     let whole = sample.nanos / NANOS_PER_S;
     sample.series.iter().copied().filter(|bucket| bucket.end_s() <= whole).collect()
 }
 
 /// A series short enough to draw: neighbours put together, the longest latency and the last temperature kept.
-fn thinned(seconds: &[Bucket]) -> Vec<Bucket> {
+fn thinned(seconds: &[SeriesBucket]) -> Vec<SeriesBucket> {
     let together = seconds.len().div_ceil(MOST_SECONDS).max(1);
-    let merged = |chunk: &[Bucket]| chunk.iter().copied().reduce(Bucket::with_next);
+    let merged = |chunk: &[SeriesBucket]| chunk.iter().copied().reduce(SeriesBucket::with_next);
     seconds.chunks(together).filter_map(merged).collect()
 }
 

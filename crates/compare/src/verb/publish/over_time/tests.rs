@@ -1,23 +1,23 @@
 //! Runs of one card under two coolings, and what a series is made of.
 
 use super::*;
-use crate::judge::comparison::{Division, columns};
-use cardscope_model::histogram::Histogram;
+use crate::judge::comparison::{RunDivision, columns};
+use cardscope_model::histogram::LatencyHistogram;
 use cardscope_model::result::TemperatureC;
 use cardscope_model::run::{CardRun, Run};
 use cardscope_testkit::cards::{card, run};
 
 const READ: &str = "SEQ1M Q8T1 read";
 
-fn second(at_s: u32, bytes: u64) -> Bucket {
-    Bucket { at_s, bytes, ios: 20, max_us: 100.0, temperature_c: Some(40.0), ..Bucket::default() }
+fn second(at_s: u32, bytes: u64) -> SeriesBucket {
+    SeriesBucket { at_s, bytes, ios: 20, max_us: 100.0, temperature_c: Some(40.0), ..SeriesBucket::default() }
 }
 
 /// Two whole seconds and a half.
-fn sample(latency: u64) -> Sample {
-    let mut histogram = Histogram::default();
+fn sample(latency: u64) -> LoopSample {
+    let mut histogram = LatencyHistogram::default();
     histogram.record(latency);
-    Sample {
+    LoopSample {
         bytes: 50_000_000,
         ios: 50,
         nanos: 2_500_000_000,
@@ -40,14 +40,14 @@ fn record(latency: u64) -> SampleRecord {
 }
 
 /// Runs 1 and 2 with a fan, run 3 without.
-fn of_two_coolings() -> Vec<Column> {
+fn of_two_coolings() -> Vec<ComparedColumn> {
     let measured = |number: u32, cooling: &str| {
         let one = run(cooling, 20.0);
         CardRun { run: Run { run: number, ..one.run }, ..one }
     };
     let runs =
         vec![measured(1, "cooling=active"), measured(2, "cooling=active"), measured(3, "cooling=passive")];
-    columns(&card("A"), runs, &Division::BySetting)
+    columns(&card("A"), runs, &RunDivision::BySetting)
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn the_second_in_which_a_test_ends_is_no_slow_one() {
     let seconds = whole_seconds(&sample(1000));
     assert_eq!(seconds.iter().map(|s| s.bytes).collect::<Vec<_>>(), [20_000_000; 2]);
     // A second that ended together with the test is a whole one.
-    let whole = Sample { nanos: 3 * NANOS_PER_S, ..sample(1000) };
+    let whole = LoopSample { nanos: 3 * NANOS_PER_S, ..sample(1000) };
     assert_eq!(whole_seconds(&whole).len(), 3);
 }
 
@@ -96,8 +96,10 @@ fn runs_are_counted_by_column_whatever_their_sessions_call_them() {
 
 #[test]
 fn a_long_course_is_thinned_without_losing_speed_or_the_longest_stall() {
-    let stall =
-        |at_s: u32| Bucket { max_us: if at_s == 3601 { 9e5 } else { 100.0 }, ..second(at_s, 20_000_000) };
+    let stall = |at_s: u32| SeriesBucket {
+        max_us: if at_s == 3601 { 9e5 } else { 100.0 },
+        ..second(at_s, 20_000_000)
+    };
     let thin = thinned(&(0..7200).map(stall).collect::<Vec<_>>());
     assert_eq!(thin.len(), MOST_SECONDS);
     assert!(thin.iter().all(|s| s.mb_s() == 20.0 && s.seconds == 12));

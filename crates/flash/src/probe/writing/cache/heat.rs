@@ -1,14 +1,14 @@
 //! Whether a fall of speed is heat and not the end of a cache: by the card's own counters where it has them, else by
 //! reads, which heat slows and a full cache does not (docs/reference/flash.md#causes-of-a-slow-spell).
 
-use super::super::bench::Bench;
+use super::super::bench::WriteTester;
 use super::super::span::{SMALL, places};
-use cardscope_engine::card::Stop;
-use cardscope_model::card_map::property::Evidence;
-use cardscope_model::finding::{Finding, Weight};
+use cardscope_engine::card::ProbeStop;
+use cardscope_model::card_map::property::PropertyEvidence;
+use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::statistics::median;
-use cardscope_model::units::{Size, Speed, three_digits};
-use cardscope_statistics::drop::Fall;
+use cardscope_model::units::{DecimalSize, SpeedMbS, three_digits};
+use cardscope_statistics::drop::SpeedFall;
 
 /// Reads of one look.
 const READS: usize = 16;
@@ -22,7 +22,7 @@ const LIGHT: f64 = 0.6;
 
 /// What was seen at one moment.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Look {
+pub(super) struct HeatReading {
     written: u64,
     /// Median of a 4 KiB read.
     read_s: Option<f64>,
@@ -31,14 +31,14 @@ pub(super) struct Look {
     counters: Option<[u32; 4]>,
 }
 
-impl Look {
+impl HeatReading {
     /// Looks at what was written to `bytes` from `start` on, after so many bytes were written in all.
     pub(super) fn at(
-        bench: &mut Bench<'_, '_, '_>,
+        bench: &mut WriteTester<'_, '_, '_>,
         start: u64,
         bytes: u64,
         written: u64,
-    ) -> Result<Look, Stop> {
+    ) -> Result<HeatReading, ProbeStop> {
         let mut times = Vec::new();
         if bytes >= u64::from(SMALL) {
             for extent in places(bench, start, bytes, READS) {
@@ -56,24 +56,24 @@ impl Look {
                 log.thermal_management_t2_seconds,
             ]
         });
-        Ok(Look { written, read_s: median(&times), celsius: bench.context.temperature(), counters })
+        Ok(HeatReading { written, read_s: median(&times), celsius: bench.context.temperature(), counters })
     }
 }
 
 /// All looks of a write run.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Heat {
-    looks: Vec<Look>,
-    throttled: Vec<Fall>,
+pub(super) struct HeatSeries {
+    looks: Vec<HeatReading>,
+    throttled: Vec<SpeedFall>,
 }
 
-impl Heat {
-    pub(super) fn add(&mut self, look: Look) {
+impl HeatSeries {
+    pub(super) fn add(&mut self, look: HeatReading) {
         self.looks.push(look);
     }
 
     /// A fall that heat explains.
-    pub(super) fn note(&mut self, fall: Fall) {
+    pub(super) fn note(&mut self, fall: SpeedFall) {
         self.throttled.push(fall);
     }
 
@@ -88,13 +88,13 @@ impl Heat {
         ratio > LIGHT && self.reads_are_slower(now)
     }
 
-    fn reads_are_slower(&self, now: &Look) -> bool {
+    fn reads_are_slower(&self, now: &HeatReading) -> bool {
         let first: Vec<f64> = self.looks.iter().filter_map(|l| l.read_s).take(3).collect();
         let (Some(now), Some(then)) = (now.read_s, median(&first)) else { return false };
         now > SLOWER * then
     }
 
-    pub(super) fn evidence(&self, evidence: Evidence) -> Evidence {
+    pub(super) fn evidence(&self, evidence: PropertyEvidence) -> PropertyEvidence {
         let reads: Vec<f64> = self.looks.iter().filter_map(|l| l.read_s).collect();
         let first = reads.first().map(|s| ("4 KiB read at first", s * 1e6, "µs"));
         let last = reads.last().map(|s| ("4 KiB read at last", s * 1e6, "µs"));
@@ -109,11 +109,11 @@ impl Heat {
     pub(super) fn finding(&self) -> Option<Finding> {
         let first = self.throttled.first()?;
         let verdict = "The card throttled from heat during the writes; its cache did not end.";
-        let finding = Finding::new("throttling", Weight::Note, 0.9, verdict)
-            .because("after", Size(first.bytes as u64))
+        let finding = Finding::new("throttling", FindingWeight::Note, 0.9, verdict)
+            .because("after", DecimalSize(first.bytes as u64))
             .because(
                 "speed",
-                format!("{} to {}", three_digits(first.before / 1e6), Speed(first.after / 1e6)),
+                format!("{} to {}", three_digits(first.before / 1e6), SpeedMbS(first.after / 1e6)),
             );
         let highest = self.highest().map(|c| format!("{c:.0} °C"));
         let finding = highest.into_iter().fold(finding, |f, c| f.because("highest temperature", c));

@@ -5,17 +5,17 @@ mod heat;
 mod stalls;
 mod write_run;
 
-use super::bench::{Bench, LARGEST};
+use super::bench::{LARGEST, WriteTester};
 use crate::probe::discard;
-use cardscope_engine::card::Stop;
+use cardscope_engine::card::ProbeStop;
 use cardscope_model::card_map::advice::AS_IT_WAS;
-use cardscope_model::card_map::plot::{Axis, Plot, Scale};
-use cardscope_model::card_map::property::{Evidence, Property};
+use cardscope_model::card_map::plot::{AxisScale, Plot, PlotAxis};
+use cardscope_model::card_map::property::{Property, PropertyEvidence};
 use cardscope_model::statistics::median;
-use cardscope_model::units::{MIB, Size};
-use cardscope_statistics::drop::Fall;
+use cardscope_model::units::{DecimalSize, MIB};
+use cardscope_statistics::drop::SpeedFall;
 use std::time::Duration;
-use write_run::{End, WriteRun};
+use write_run::{WriteRun, WriteRunEnd};
 
 /// What less than this is written through says nothing of a cache.
 const LEAST: u64 = 64 * MIB;
@@ -37,7 +37,7 @@ const CHUNKS_AFTER: usize = 16;
 const CHUNKS_RECOVERED: usize = 8;
 
 /// Writes until the cache ends, or the bytes that may be written do.
-pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
+pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     // Once round, and on a whole card a little more: a cache may be as large as nearly all of it.
     let percent = if bench.is_whole_card() { ROUND_PERCENT } else { 100 };
     let round = bench.slots.bytes() / 100 * percent / MIB * MIB;
@@ -58,7 +58,7 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     let end = write_run.run(bench)?;
     let evidence = write_run.evidence();
     match end {
-        End::Fell(fall) => {
+        WriteRunEnd::Fell(fall) => {
             let after = write_run.after(bench, CHUNKS_AFTER)?;
             let recovered = write_run.recovery(bench, RECOVERY, CHUNKS_RECOVERED, fall)?;
             let cost = bench.context.cost_since(before);
@@ -68,25 +68,25 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
             let level = median(&after).unwrap_or(fall.after);
             bench.into.after_cache_mb_s = Property::measured(level / 1e6, confidence, evidence);
         }
-        End::Bytes if whole && bench.is_whole_card() && write_run.is_complete() => {
+        WriteRunEnd::Bytes if whole && bench.is_whole_card() && write_run.is_complete() => {
             let evidence = evidence.plot(plot(&write_run, None)).cost(bench.context.cost_since(before));
             bench.into.slc_cache_bytes = Property::none(0.97, evidence.clone());
             bench.into.after_cache_mb_s = Property::none(0.97, evidence);
         }
-        End::Failed if write_run.written() == 0 => {
+        WriteRunEnd::Failed if write_run.written() == 0 => {
             leave_out(bench, "no write of it succeeded");
         }
-        End::Time if write_run.written() == 0 => return Err(Stop::Limit),
-        End::Bytes | End::Time | End::Failed => {
+        WriteRunEnd::Time if write_run.written() == 0 => return Err(ProbeStop::Limit),
+        WriteRunEnd::Bytes | WriteRunEnd::Time | WriteRunEnd::Failed => {
             let evidence = evidence.plot(plot(&write_run, None)).cost(bench.context.cost_since(before));
             bench.into.slc_cache_bytes = {
                 // What is written over once more takes no more of a cache.
                 let distinct = write_run.written().min(bench.slots.bytes());
                 Property::at_least(distinct, 0.95, evidence)
             };
-            let written = Size(write_run.written());
+            let written = DecimalSize(write_run.written());
             let why = match end {
-                End::Failed => {
+                WriteRunEnd::Failed => {
                     format!("the card accepted no more writes after {written}, before the end of a cache")
                 }
                 _ => format!("no end of a cache within {written} written"),
@@ -98,7 +98,7 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     Ok(())
 }
 
-fn leave_out(bench: &mut Bench<'_, '_, '_>, why: &str) {
+fn leave_out(bench: &mut WriteTester<'_, '_, '_>, why: &str) {
     bench.into.slc_cache_bytes = Property::not_tested(why);
     bench.into.after_cache_mb_s = Property::not_tested(why);
 }
@@ -106,7 +106,7 @@ fn leave_out(bench: &mut Bench<'_, '_, '_>, why: &str) {
 /// A cache that takes what is free is judged on an empty card, where what stands on it may go. Small writes are timed
 /// before, since nothing can be learnt any more of the card as it was. In a directory discard would take the test file's
 /// own blocks away from it.
-fn empty(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
+fn empty(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     if bench.context.saves_first() || !bench.options.card_addresses {
         return Ok(());
     }
@@ -119,7 +119,7 @@ fn empty(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
     Ok(())
 }
 
-fn fallen(evidence: Evidence, fall: Fall, recovered: Option<f64>) -> Evidence {
+fn fallen(evidence: PropertyEvidence, fall: SpeedFall, recovered: Option<f64>) -> PropertyEvidence {
     evidence
         .number("before the end", fall.before / 1e6, "MB/s")
         .number("after the end", fall.after / 1e6, "MB/s")
@@ -127,8 +127,11 @@ fn fallen(evidence: Evidence, fall: Fall, recovered: Option<f64>) -> Evidence {
         .numbers(recovered.map(|bytes| ("cache freed by 30 s of rest", bytes, "bytes")))
 }
 
-fn plot(write_run: &WriteRun, fall: Option<Fall>) -> Plot {
-    let (x, y) = (Axis::new("written", "bytes", Scale::Linear), Axis::new("speed", "MB/s", Scale::Linear));
+fn plot(write_run: &WriteRun, fall: Option<SpeedFall>) -> Plot {
+    let (x, y) = (
+        PlotAxis::new("written", "bytes", AxisScale::Linear),
+        PlotAxis::new("speed", "MB/s", AxisScale::Linear),
+    );
     Plot::new("write speed by bytes written", x, y)
         .line("chunks", write_run.points())
         .marked(fall.map(|f| (f.bytes, "end of the cache".to_owned())))

@@ -1,7 +1,7 @@
 //! Stalls in a long write: number, length, and whether they come at a period in bytes
 //! (docs/reference/flash.md#garbage-collection).
 
-use cardscope_model::finding::{Finding, Weight};
+use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::statistics::quantile;
 use cardscope_statistics::period::strongest;
 
@@ -28,7 +28,7 @@ const FOLLOW: f64 = 0.05;
 
 /// What was met.
 #[derive(Debug, Clone)]
-pub(super) struct Stalls {
+pub(super) struct CacheStalls {
     periods: Vec<f64>,
     places: Vec<f64>,
     lengths: Vec<f64>,
@@ -38,10 +38,10 @@ pub(super) struct Stalls {
     usual: f64,
 }
 
-impl Stalls {
+impl CacheStalls {
     pub(super) fn new(unit: Option<u64>) -> Self {
         let multiples = unit.map(|unit| [1.0, 2.0, 4.0, 8.0, 16.0, 32.0].map(|k| k * unit as f64).to_vec());
-        Stalls {
+        CacheStalls {
             periods: multiples.unwrap_or_else(|| PERIODS_MIB.map(|mib| mib * MIB).to_vec()),
             places: Vec::new(),
             lengths: Vec::new(),
@@ -78,7 +78,7 @@ impl Stalls {
         let length = |q: f64| quantile(&self.lengths, q).unwrap_or(0.0) * 1e3;
         let [rate, least, most] = [k, (k - half).max(0.0), k + half].map(per_gb);
         let verdict = "Some sequential writes take many times as long during the card's housekeeping.";
-        let finding = Finding::new("write-stalls", Weight::Note, 0.9, verdict)
+        let finding = Finding::new("write-stalls", FindingWeight::Note, 0.9, verdict)
             .because("stalls", self.lengths.len())
             .because("per GB", format!("{rate:.2} ({least:.2} to {most:.2})"))
             .because("median stall", format!("{:.0} ms", length(0.5)))
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_stall_each_64_mib_is_counted_and_its_period_named() {
-        let mut stalls = Stalls::new(Some(32 << 20));
+        let mut stalls = CacheStalls::new(Some(32 << 20));
         for i in 0..400u64 {
             let seconds = if i % 16 == 15 { 0.5 } else { 0.02 };
             stalls.add(i * (4 << 20), f64::from(4 << 20), seconds);
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn an_even_write_has_no_stalls() {
-        let mut stalls = Stalls::new(None);
+        let mut stalls = CacheStalls::new(None);
         (0..400u64).for_each(|i| stalls.add(i << 22, 4e6, 0.02 + 0.001 * (i % 7) as f64));
         assert_eq!(stalls.finding(), None);
     }

@@ -1,14 +1,14 @@
 //! A long write in chunks, with probe reads and the card's heat between them, until its speed falls for good.
 
-use super::super::bench::Bench;
-use super::heat::{Heat, Look};
-use super::stalls::Stalls;
-use cardscope_engine::card::{Extent, Stop, extents};
-use cardscope_model::card_map::property::Evidence;
+use super::super::bench::WriteTester;
+use super::heat::{HeatReading, HeatSeries};
+use super::stalls::CacheStalls;
+use cardscope_engine::card::{CardExtent, ProbeStop, extents};
+use cardscope_model::card_map::property::PropertyEvidence;
 use cardscope_model::finding::Finding;
 use cardscope_model::statistics::median;
 use cardscope_model::units::MIB;
-use cardscope_statistics::drop::{Chunk, Fall, fall};
+use cardscope_statistics::drop::{SpeedFall, WriteChunk, fall};
 use std::time::Duration;
 
 /// Smallest chunk (docs/reference/flash.md#pslc-cache), and the largest.
@@ -31,9 +31,9 @@ const RECOVERED: f64 = 0.8;
 
 /// Why a write run ended.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum End {
+pub(super) enum WriteRunEnd {
     /// The speed fell, and not for heat.
-    Fell(Fall),
+    Fell(SpeedFall),
     /// Everything that may be written was.
     Bytes,
     /// The time is up.
@@ -52,16 +52,16 @@ pub(super) struct WriteRun {
     at: u64,
     /// Bytes that were written.
     written: u64,
-    chunks: Vec<Chunk>,
+    chunks: Vec<WriteChunk>,
     /// First chunk of the level that holds now: heat begins a new one.
     level_from: usize,
     bytes_from: u64,
-    heat: Heat,
-    stalls: Stalls,
+    heat: HeatSeries,
+    stalls: CacheStalls,
 }
 
 impl WriteRun {
-    pub(super) fn new(bench: &mut Bench<'_, '_, '_>, most: u64) -> Self {
+    pub(super) fn new(bench: &mut WriteTester<'_, '_, '_>, most: u64) -> Self {
         // In whole MiB: the last write must not end in the midst of a sector.
         let most = most / MIB * MIB;
         let len = most.min(bench.slots.bytes() / MIB * MIB);
@@ -75,8 +75,8 @@ impl WriteRun {
             chunks: Vec::new(),
             level_from: 0,
             bytes_from: 0,
-            heat: Heat::default(),
-            stalls: Stalls::new(bench.into.erase_block_bytes.value),
+            heat: HeatSeries::default(),
+            stalls: CacheStalls::new(bench.into.erase_block_bytes.value),
         }
     }
 
@@ -91,14 +91,14 @@ impl WriteRun {
     }
 
     /// Writes until something ends it.
-    pub(super) fn run(&mut self, bench: &mut Bench<'_, '_, '_>) -> Result<End, Stop> {
+    pub(super) fn run(&mut self, bench: &mut WriteTester<'_, '_, '_>) -> Result<WriteRunEnd, ProbeStop> {
         self.look(bench)?;
         while self.at < self.most {
             if !self.has_room(bench) {
-                return Ok(End::Time);
+                return Ok(WriteRunEnd::Time);
             }
             if self.write_chunk(bench)?.is_none() {
-                return Ok(if bench.context.has_time(0.0) { End::Failed } else { End::Time });
+                return Ok(if bench.context.has_time(0.0) { WriteRunEnd::Failed } else { WriteRunEnd::Time });
             }
             if self.chunks.len().is_multiple_of(LOOK_EVERY) {
                 self.look(bench)?;
@@ -110,17 +110,21 @@ impl WriteRun {
             found.chunks += self.level_from;
             let before = self.chunks.iter().take(found.chunks).map(|c| c.bytes as u64).sum();
             if !self.heat.explains(found.after / found.before, before) {
-                return Ok(End::Fell(found));
+                return Ok(WriteRunEnd::Fell(found));
             }
             self.heat.note(found);
             self.level_from = self.chunks.len();
             self.bytes_from = self.written;
         }
-        Ok(End::Bytes)
+        Ok(WriteRunEnd::Bytes)
     }
 
     /// Rates of `n` more chunks and of those since the end, as far as may be written.
-    pub(super) fn after(&mut self, bench: &mut Bench<'_, '_, '_>, n: usize) -> Result<Vec<f64>, Stop> {
+    pub(super) fn after(
+        &mut self,
+        bench: &mut WriteTester<'_, '_, '_>,
+        n: usize,
+    ) -> Result<Vec<f64>, ProbeStop> {
         let mut rates = Vec::new();
         for _ in 0..n {
             if !self.has_room(bench) {
@@ -135,11 +139,11 @@ impl WriteRun {
     /// Bytes that go in fast again after a rest; `None` where there is no room to see it.
     pub(super) fn recovery(
         &mut self,
-        bench: &mut Bench<'_, '_, '_>,
+        bench: &mut WriteTester<'_, '_, '_>,
         rest: Duration,
         n: usize,
-        fall: Fall,
-    ) -> Result<Option<f64>, Stop> {
+        fall: SpeedFall,
+    ) -> Result<Option<f64>, ProbeStop> {
         if !bench.context.has_time(rest.as_secs_f64() + self.chunk_seconds()) || self.at >= self.most {
             return Ok(None);
         }
@@ -158,7 +162,7 @@ impl WriteRun {
     }
 
     /// Whether the next chunk may be written, and there is time for it.
-    fn has_room(&self, bench: &mut Bench<'_, '_, '_>) -> bool {
+    fn has_room(&self, bench: &mut WriteTester<'_, '_, '_>) -> bool {
         bench.context.has_time(self.chunk_seconds()) && bench.context.may_write(self.chunk_bytes())
     }
 
@@ -167,14 +171,14 @@ impl WriteRun {
     }
 
     /// Writes one, or what of it there is time for; `None` where nothing could be written.
-    fn write_chunk(&mut self, bench: &mut Bench<'_, '_, '_>) -> Result<Option<Chunk>, Stop> {
+    fn write_chunk(&mut self, bench: &mut WriteTester<'_, '_, '_>) -> Result<Option<WriteChunk>, ProbeStop> {
         let bytes = self.chunk_bytes();
         let from = self.start + self.at % self.len;
-        let write: Vec<Extent> = extents(from, from + bytes, WRITE).collect();
+        let write: Vec<CardExtent> = extents(from, from + bytes, WRITE).collect();
         if !bench.context.prepare_in_time(&write)? {
             return Ok(None);
         }
-        let mut chunk = Chunk { bytes: 0.0, seconds: 0.0 };
+        let mut chunk = WriteChunk { bytes: 0.0, seconds: 0.0 };
         for extent in write {
             if !bench.context.has_time(0.0) {
                 break;
@@ -195,14 +199,14 @@ impl WriteRun {
     }
 
     /// Probe reads in what was written, and what the card says of its heat.
-    fn look(&mut self, bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
-        self.heat.add(Look::at(bench, self.start, self.at.min(self.len), self.written)?);
+    fn look(&mut self, bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
+        self.heat.add(HeatReading::at(bench, self.start, self.at.min(self.len), self.written)?);
         Ok(())
     }
 
-    pub(super) fn evidence(&self) -> Evidence {
+    pub(super) fn evidence(&self) -> PropertyEvidence {
         let rates: Vec<f64> = self.chunks.iter().map(|c| c.rate() / 1e6).collect();
-        let evidence = Evidence::by(
+        let evidence = PropertyEvidence::by(
             "sequential writes in chunks of 16 MiB and more; a lasting fall by 15 %, with reads and \
              temperature to exclude throttling",
         )

@@ -2,11 +2,11 @@
 //! where reads showed no erase block, its size: a block written whole needs no closing at all
 //! (docs/reference/flash.md#closing-a-block).
 
-use super::super::bench::{BLOCK, Bench};
-use super::search::Found;
-use cardscope_engine::card::Stop;
-use cardscope_model::card_map::plot::{Axis, Plot, Scale};
-use cardscope_model::card_map::property::{Cost, Evidence, Property, Status};
+use super::super::bench::{BLOCK, WriteTester};
+use super::search::OpenBlockLimit;
+use cardscope_engine::card::ProbeStop;
+use cardscope_model::card_map::plot::{AxisScale, Plot, PlotAxis};
+use cardscope_model::card_map::property::{Property, PropertyEvidence, PropertyStatus, SearchCost};
 use cardscope_model::statistics::median;
 use cardscope_model::units::MIB;
 
@@ -24,7 +24,7 @@ const GONE: f64 = 0.15;
 const RATIOS: (f64, f64) = (0.82, 1.6);
 
 /// Kind of merge and speed of the card's own copying.
-pub(super) fn measure(bench: &mut Bench<'_, '_, '_>, linear: &Found) -> Result<(), Stop> {
+pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>, linear: &OpenBlockLimit) -> Result<(), ProbeStop> {
     let Some(limit) = linear.limit.filter(|limit| *limit > 0) else {
         leave_out(bench, linear);
         return Ok(());
@@ -33,7 +33,7 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>, linear: &Found) -> Result<(
     let (Some(usual), Some(beyond)) = (median(&linear.usual), median(&linear.beyond)) else { return Ok(()) };
     // Of one block the usual is that of the first round; beyond the limit every write pays for a closing.
     let short = beyond - usual;
-    if bench.into.erase_block_bytes.status != Status::Measured && bench.options.card_addresses {
+    if bench.into.erase_block_bytes.status != PropertyStatus::Measured && bench.options.card_addresses {
         unit_by_closing(bench, usual, short)?;
         bench.lay_out_anew();
         fill(bench, limit)?;
@@ -46,19 +46,19 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>, linear: &Found) -> Result<(
     let long = quarter_closings(bench, limit, unit, usual)?;
     let cost = bench.context.cost_since(before);
     match median(&long) {
-        Some(long) => conclude(bench, Closings { unit, short, long }, cost),
+        Some(long) => conclude(bench, BlockClosings { unit, short, long }, cost),
         None => not_tested(bench, "closing a partly written block could not be timed"),
     }
     Ok(())
 }
 
 /// Opens as many fresh blocks as can be open, and one more: whatever was left open before is closed then.
-fn fill(bench: &mut Bench<'_, '_, '_>, limit: u32) -> Result<(), Stop> {
+fn fill(bench: &mut WriteTester<'_, '_, '_>, limit: u32) -> Result<(), ProbeStop> {
     let Some(places) = bench.places(limit as usize + 1) else { return Ok(()) };
     bench.open(&places).map(drop)
 }
 
-fn leave_out(bench: &mut Bench<'_, '_, '_>, linear: &Found) {
+fn leave_out(bench: &mut WriteTester<'_, '_, '_>, linear: &OpenBlockLimit) {
     let why = match linear.free {
         0 => linear.ended.to_owned(),
         free => format!("no closing within {free} blocks in turn"),
@@ -66,14 +66,14 @@ fn leave_out(bench: &mut Bench<'_, '_, '_>, linear: &Found) {
     not_tested(bench, &why);
 }
 
-fn not_tested(bench: &mut Bench<'_, '_, '_>, why: &str) {
+fn not_tested(bench: &mut WriteTester<'_, '_, '_>, why: &str) {
     bench.into.merge = Property::not_tested(why);
     bench.into.copy_mb_s = Property::not_tested(why);
 }
 
 /// Seconds of closings.
 #[derive(Debug, Clone, Copy)]
-struct Closings {
+struct BlockClosings {
     unit: u64,
     /// With 48 KiB written.
     short: f64,
@@ -81,7 +81,7 @@ struct Closings {
     long: f64,
 }
 
-fn conclude(bench: &mut Bench<'_, '_, '_>, c: Closings, cost: Cost) {
+fn conclude(bench: &mut WriteTester<'_, '_, '_>, c: BlockClosings, cost: SearchCost) {
     let (few, quarter) = (f64::from(BLOCK), c.unit as f64 / 4.0);
     let ratio = c.long / c.short;
     let (kind, bytes, seconds) = match ratio {
@@ -89,11 +89,12 @@ fn conclude(bench: &mut Bench<'_, '_, '_>, c: Closings, cost: Cost) {
         r if r < RATIOS.1 => ("all", c.unit as f64, c.long.midpoint(c.short)),
         _ => ("written", quarter - few, c.long - c.short),
     };
-    let evidence = Evidence::by("blocks with 48 KiB and with a quarter written, closed by opening others")
-        .number("closing with little written", c.short * 1e3, "ms")
-        .number("closing with a quarter written", c.long * 1e3, "ms")
-        .number("ratio", ratio, "")
-        .cost(cost);
+    let evidence =
+        PropertyEvidence::by("blocks with 48 KiB and with a quarter written, closed by opening others")
+            .number("closing with little written", c.short * 1e3, "ms")
+            .number("closing with a quarter written", c.long * 1e3, "ms")
+            .number("ratio", ratio, "")
+            .cost(cost);
     // Three closings repeat within some 5 %; the kinds lie 25 % apart.
     let distance = (ratio / RATIOS.0).ln().abs().min((ratio / RATIOS.1).ln().abs());
     let confidence = (1.0 - (-distance / 0.04).exp()).clamp(0.5, 0.98);
@@ -105,11 +106,11 @@ fn conclude(bench: &mut Bench<'_, '_, '_>, c: Closings, cost: Cost) {
 
 /// Seconds of closings of blocks of which a quarter was written in order.
 fn quarter_closings(
-    bench: &mut Bench<'_, '_, '_>,
+    bench: &mut WriteTester<'_, '_, '_>,
     limit: u32,
     unit: u64,
     usual: f64,
-) -> Result<Vec<f64>, Stop> {
+) -> Result<Vec<f64>, ProbeStop> {
     let mut closings = Vec::new();
     for _ in 0..REPEATS {
         let Some(place) = bench.places(1).map(|p| p[0]) else { break };
@@ -121,7 +122,12 @@ fn quarter_closings(
 
 /// Writes `bytes` in order from `place` on, then opens as many fresh blocks as it takes to close what was written:
 /// seconds of the write that did. `None` where there are not so many fresh places.
-fn close(bench: &mut Bench<'_, '_, '_>, place: u64, bytes: u64, limit: u32) -> Result<Option<f64>, Stop> {
+fn close(
+    bench: &mut WriteTester<'_, '_, '_>,
+    place: u64,
+    bytes: u64,
+    limit: u32,
+) -> Result<Option<f64>, ProbeStop> {
     let Some(others) = bench.places(limit as usize) else { return Ok(None) };
     bench.write_in_order(place, bytes)?;
     let times = bench.open(&others)?;
@@ -129,7 +135,7 @@ fn close(bench: &mut Bench<'_, '_, '_>, place: u64, bytes: u64, limit: u32) -> R
 }
 
 /// The erase block by the least that leaves room for another when it is written whole, from a boundary of every unit on.
-fn unit_by_closing(bench: &mut Bench<'_, '_, '_>, usual: f64, short: f64) -> Result<(), Stop> {
+fn unit_by_closing(bench: &mut WriteTester<'_, '_, '_>, usual: f64, short: f64) -> Result<(), ProbeStop> {
     let before = bench.context.spent();
     let mut ruler = vec![(f64::from(BLOCK), short)];
     for mib in UNITS_MIB {
@@ -151,7 +157,11 @@ fn unit_by_closing(bench: &mut Bench<'_, '_, '_>, usual: f64, short: f64) -> Res
 /// Writes `bytes` in order, with as many blocks open as can be, then opens another block: what that costs beyond the
 /// usual. A block written whole was closed for nothing and has left room; any other is still open, and room is made by
 /// closing one.
-fn opening_after(bench: &mut Bench<'_, '_, '_>, bytes: u64, usual: f64) -> Result<Option<f64>, Stop> {
+fn opening_after(
+    bench: &mut WriteTester<'_, '_, '_>,
+    bytes: u64,
+    usual: f64,
+) -> Result<Option<f64>, ProbeStop> {
     let Some(place) = bench.range(bytes) else { return Ok(None) };
     let Some(other) = bench.places(1).map(|p| p[0]) else { return Ok(None) };
     bench.write_in_order(place, bytes)?;
@@ -159,15 +169,15 @@ fn opening_after(bench: &mut Bench<'_, '_, '_>, bytes: u64, usual: f64) -> Resul
     Ok(touch.first().map(|touch| (touch - usual).max(0.0)))
 }
 
-fn evidence(ruler: &[(f64, f64)], mib: u64) -> Evidence {
+fn evidence(ruler: &[(f64, f64)], mib: u64) -> PropertyEvidence {
     let (x, y) = (
-        Axis::new("written sequentially", "bytes", Scale::Log2),
-        Axis::new("extra time", "ms", Scale::Linear),
+        PlotAxis::new("written sequentially", "bytes", AxisScale::Log2),
+        PlotAxis::new("extra time", "ms", AxisScale::Linear),
     );
     let plot = Plot::new("time to open another block by amount written before", x, y)
         .line("opening another", ruler.iter().map(|(x, t)| (*x, t * 1e3)))
         .marked([((mib * MIB) as f64, format!("{mib} MiB written whole: room for another"))]);
-    Evidence::by(
+    PropertyEvidence::by(
         "blocks written to a growing length, then another opened; only a block written whole needs \
                   no closing",
     )

@@ -2,10 +2,10 @@
 //! write a closing of many times the usual cost; a soft one makes all of them some tens of per cent dearer
 //! (docs/reference/flash.md#open-blocks).
 
-use super::turns::Timed;
+use super::turns::TurnTimes;
 use cardscope_model::statistics::median;
-use cardscope_statistics::robust::{Shift, shift};
-use cardscope_statistics::sprt::{Sprt, Verdict};
+use cardscope_statistics::robust::{TimeShift, shift};
+use cardscope_statistics::sprt::{SprtTest, SprtVerdict};
 
 /// A write that takes so many times the usual is a closing.
 const SLOW: f64 = 4.0;
@@ -29,7 +29,7 @@ pub(super) const SHARP: (f64, f64) = (0.2, 0.7);
 
 /// What a round says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Judgement {
+pub(super) enum RoundJudgement {
     /// Nearly every write closes a block.
     Hard,
     /// Every write costs more.
@@ -42,8 +42,8 @@ pub(super) enum Judgement {
 
 /// A round, held against the usual.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Judged {
-    pub(super) judgement: Judgement,
+pub(super) struct JudgedRound {
+    pub(super) judgement: RoundJudgement,
     /// Share of slow writes.
     pub(super) slow: f64,
     /// Share of writes that cost more than the usual scatter.
@@ -51,7 +51,7 @@ pub(super) struct Judged {
     /// Share of slow writes among those to a block that had just been written to.
     pub(super) slow_later: f64,
     /// Against the usual.
-    pub(super) shift: Shift,
+    pub(super) shift: TimeShift,
     /// Probability that the judgement is wrong, as far as the sequential test says.
     pub(super) doubt: f64,
     /// Median in seconds.
@@ -61,38 +61,38 @@ pub(super) struct Judged {
 }
 
 /// Judges the writes of a round with `n` blocks against usual ones; every write dearer by `soft` is a soft limit.
-pub(super) fn judge(timed: &Timed, usual: &[f64], n: u32, soft: f64) -> Option<Judged> {
+pub(super) fn judge(timed: &TurnTimes, usual: &[f64], n: u32, soft: f64) -> Option<JudgedRound> {
     let times = timed.first.as_slice();
     let tau = median(usual)?;
     let shift = shift(usual, times)?;
     let is_slow = |t: &&f64| **t > SLOW * tau;
-    let mut test = Sprt::new(ERROR, ERROR);
+    let mut test = SprtTest::new(ERROR, ERROR);
     times.iter().for_each(|t| test.add_event(is_slow(&t), SHARE.0, SHARE.1));
     let slow = times.iter().filter(is_slow).count() as f64 / times.len() as f64;
     let dear = times.iter().filter(|t| **t > DEAR * tau).count() as f64 / times.len() as f64;
     let slow_later = timed.later.iter().filter(is_slow).count() as f64 / timed.later.len().max(1) as f64;
     let judgement = match test.verdict() {
-        _ if times.len() < FEWEST => Judgement::Open,
-        Verdict::Alternative => Judgement::Hard,
-        _ if times.len() < FEWEST.max(n as usize) => Judgement::Open,
-        _ if shift.is_above(soft) => Judgement::Soft,
+        _ if times.len() < FEWEST => RoundJudgement::Open,
+        SprtVerdict::Alternative => RoundJudgement::Hard,
+        _ if times.len() < FEWEST.max(n as usize) => RoundJudgement::Open,
+        _ if shift.is_above(soft) => RoundJudgement::Soft,
         // Neither clearly more nor clearly the same: more writes are needed.
-        _ if shift.log_ratio + 2.0 * shift.error > soft.ln() => Judgement::Open,
-        Verdict::Null => Judgement::Free,
-        Verdict::Open => Judgement::Open,
+        _ if shift.log_ratio + 2.0 * shift.error > soft.ln() => RoundJudgement::Open,
+        SprtVerdict::Null => RoundJudgement::Free,
+        SprtVerdict::Open => RoundJudgement::Open,
     };
     let null = test.null_probability();
-    let doubt = if judgement == Judgement::Hard { null } else { (1.0 - null).min(0.5) };
-    Some(Judged { judgement, slow, dear, slow_later, shift, doubt, median_s: median(times)?, n })
+    let doubt = if judgement == RoundJudgement::Hard { null } else { (1.0 - null).min(0.5) };
+    Some(JudgedRound { judgement, slow, dear, slow_later, shift, doubt, median_s: median(times)?, n })
 }
 
-impl Judged {
+impl JudgedRound {
     /// Whether this round is beyond the limit; what stayed unclear to the end is by its share of slow writes.
     pub(super) fn is_over(&self) -> bool {
         match self.judgement {
-            Judgement::Hard | Judgement::Soft => true,
-            Judgement::Free => false,
-            Judgement::Open => self.slow > 0.5,
+            RoundJudgement::Hard | RoundJudgement::Soft => true,
+            RoundJudgement::Free => false,
+            RoundJudgement::Open => self.slow > 0.5,
         }
     }
 
@@ -108,29 +108,29 @@ mod tests {
 
     const USUAL: [f64; 6] = [0.0040, 0.0041, 0.0039, 0.0042, 0.0040, 0.0038];
 
-    fn said(times: &[f64], n: u32) -> Judgement {
+    fn said(times: &[f64], n: u32) -> RoundJudgement {
         judge(&timed(times), &USUAL, n, 1.25).unwrap().judgement
     }
 
-    fn timed(times: &[f64]) -> Timed {
-        Timed { first: times.to_vec(), later: Vec::new() }
+    fn timed(times: &[f64]) -> TurnTimes {
+        TurnTimes { first: times.to_vec(), later: Vec::new() }
     }
 
     #[test]
     fn closings_at_every_write_are_a_hard_limit_and_one_hiccup_is_none() {
-        assert_eq!(said(&[0.5, 0.6, 0.5, 0.5, 0.6, 0.5], 4), Judgement::Hard);
-        assert_eq!(said(&[0.004, 0.004, 0.5, 0.0041, 0.0039, 0.004, 0.0042, 0.004], 4), Judgement::Free);
-        assert_eq!(said(&[0.004, 0.0041], 4), Judgement::Open);
+        assert_eq!(said(&[0.5, 0.6, 0.5, 0.5, 0.6, 0.5], 4), RoundJudgement::Hard);
+        assert_eq!(said(&[0.004, 0.004, 0.5, 0.0041, 0.0039, 0.004, 0.0042, 0.004], 4), RoundJudgement::Free);
+        assert_eq!(said(&[0.004, 0.0041], 4), RoundJudgement::Open);
     }
 
     #[test]
     fn half_more_at_every_write_is_a_soft_limit() {
-        assert_eq!(said(&[0.006, 0.0061, 0.0059, 0.0062, 0.006, 0.0061], 4), Judgement::Soft);
+        assert_eq!(said(&[0.006, 0.0061, 0.0059, 0.0062, 0.006, 0.0061], 4), RoundJudgement::Soft);
     }
 
     #[test]
     fn merges_that_come_in_the_midst_of_a_visit_are_no_closings() {
-        let visits = Timed { first: vec![0.4; 6], later: vec![0.004, 0.4, 0.004, 0.4, 0.004, 0.004] };
+        let visits = TurnTimes { first: vec![0.4; 6], later: vec![0.004, 0.4, 0.004, 0.4, 0.004, 0.004] };
         assert!(!judge(&visits, &USUAL, 2, 1.25).unwrap().is_sharp());
     }
 

@@ -6,16 +6,16 @@ mod judge;
 mod search;
 mod turns;
 
-use super::bench::{BLOCK, Bench};
-use cardscope_engine::card::Stop;
-use cardscope_model::card_map::plot::{Axis, Plot, Scale};
-use cardscope_model::card_map::property::{Cost, Evidence, Property};
-use cardscope_model::finding::{Finding, Weight};
+use super::bench::{BLOCK, WriteTester};
+use cardscope_engine::card::ProbeStop;
+use cardscope_model::card_map::plot::{AxisScale, Plot, PlotAxis};
+use cardscope_model::card_map::property::{Property, PropertyEvidence, SearchCost};
+use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::statistics::median;
 use cardscope_statistics::robust::shift;
 use judge::judge;
-use search::{Found, MOST, search};
-use turns::{Order, Turns};
+use search::{MOST, OpenBlockLimit, search};
+use turns::{PositionOrder, TurnTest};
 
 /// A write that is slow by itself, whatever is open: so many times one in order.
 const OUT_OF_ORDER: f64 = 4.0;
@@ -24,19 +24,19 @@ const OUT_OF_ORDER: f64 = 4.0;
 const SAME: f64 = 1.15;
 
 /// Finds both limits, and what closing a block copies.
-pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
+pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     bench.into.open_blocks.chosen_unit_bytes = bench.options.unit;
     let before = bench.context.spent();
-    let mut linear = search(bench, Order::Linear, None, None)?;
+    let mut linear = search(bench, PositionOrder::Linear, None, None)?;
     let cost = bench.context.cost_since(before);
     // Kept before the next part, which the limits may cut off.
-    bench.into.open_blocks.linear = property(&linear, Order::Linear, cost);
+    bench.into.open_blocks.linear = property(&linear, PositionOrder::Linear, cost);
     let before = bench.context.spent();
-    let mut random = search(bench, Order::Random, Some(&linear.single), linear.limit)?;
+    let mut random = search(bench, PositionOrder::Random, Some(&linear.single), linear.limit)?;
     correct(bench, &mut linear, &mut random)?;
     let cost_of_random = bench.context.cost_since(before);
-    bench.into.open_blocks.linear = property(&linear, Order::Linear, cost);
-    bench.into.open_blocks.random = property(&random, Order::Random, cost_of_random);
+    bench.into.open_blocks.linear = property(&linear, PositionOrder::Linear, cost);
+    bench.into.open_blocks.random = property(&random, PositionOrder::Random, cost_of_random);
     if linear.graded || random.graded {
         bench.into.findings.push(log_finding(&linear, &random));
     }
@@ -44,7 +44,11 @@ pub(super) fn measure(bench: &mut Bench<'_, '_, '_>) -> Result<(), Stop> {
 }
 
 /// What one order says about the other.
-fn correct(bench: &mut Bench<'_, '_, '_>, linear: &mut Found, random: &mut Found) -> Result<(), Stop> {
+fn correct(
+    bench: &mut WriteTester<'_, '_, '_>,
+    linear: &mut OpenBlockLimit,
+    random: &mut OpenBlockLimit,
+) -> Result<(), ProbeStop> {
     if is_log(linear, random) {
         (linear.graded, random.graded) = (true, true);
         (linear.limit, random.limit) = (None, None);
@@ -75,8 +79,8 @@ const EVERY: f64 = 0.9;
 
 /// Whether writes out of order in a single block stay dear, however many follow: a log that still holds what was
 /// written to many blocks gets cheaper.
-fn stays_dear(bench: &mut Bench<'_, '_, '_>, linear: &Found) -> Result<bool, Stop> {
-    let turns = Turns { n: 1, block: BLOCK, order: Order::Random };
+fn stays_dear(bench: &mut WriteTester<'_, '_, '_>, linear: &OpenBlockLimit) -> Result<bool, ProbeStop> {
+    let turns = TurnTest { n: 1, block: BLOCK, order: PositionOrder::Random };
     let mut last = None;
     for _ in 0..TESTS {
         last = turns.run(bench, |_| false)?;
@@ -88,7 +92,7 @@ fn stays_dear(bench: &mut Bench<'_, '_, '_>, linear: &Found) -> Result<bool, Sto
 /// A card that writes to one log whatever comes out of order: what is beyond the "limit" in order costs as much as
 /// anything out of order in one block, or the share of slow writes grows with the number of blocks, or so many blocks
 /// cost little once the log holds less of others.
-fn is_log(linear: &Found, random: &Found) -> bool {
+fn is_log(linear: &OpenBlockLimit, random: &OpenBlockLimit) -> bool {
     if random.graded || linear.graded || costs_little_beyond(linear, random) {
         return true;
     }
@@ -102,7 +106,7 @@ fn is_log(linear: &Found, random: &Found) -> bool {
 /// Whether writes out of order to more blocks than the limit in order cost far less than a closing. A card that must
 /// close a block for the next one in order must do so out of order, too; a log that was full of the blocks of earlier
 /// rounds merges one at each write, until writes to fewer blocks have taken their place.
-fn costs_little_beyond(linear: &Found, random: &Found) -> bool {
+fn costs_little_beyond(linear: &OpenBlockLimit, random: &OpenBlockLimit) -> bool {
     let (Some(limit), Some(closing)) = (linear.limit, median(&linear.beyond)) else { return false };
     random.rounds.iter().any(|r| r.n > limit && !r.is_over() && OUT_OF_ORDER * r.median_s < closing)
 }
@@ -114,9 +118,9 @@ const ROOM: u64 = 14;
 
 /// Whether large writes out of order cost more with one block more in turn than `limit`; `None` where too few of them
 /// succeeded.
-fn dearer_beyond(bench: &mut Bench<'_, '_, '_>, limit: u32) -> Result<Option<bool>, Stop> {
+fn dearer_beyond(bench: &mut WriteTester<'_, '_, '_>, limit: u32) -> Result<Option<bool>, ProbeStop> {
     let block = BLOCK * (bench.slots.inside() / ROOM / u64::from(BLOCK)).clamp(1, LARGE) as u32;
-    let turns = |n| Turns { n, block, order: Order::Random };
+    let turns = |n| TurnTest { n, block, order: PositionOrder::Random };
     let Some(at) = turns(limit).run(bench, |times| times.len() >= 2 * limit as usize + 4)? else {
         return Ok(Some(false));
     };
@@ -126,7 +130,7 @@ fn dearer_beyond(bench: &mut Bench<'_, '_, '_>, limit: u32) -> Result<Option<boo
     Ok(judge(&beyond, &at.first, limit + 1, SAME).map(|j| j.is_over()))
 }
 
-fn property(found: &Found, order: Order, cost: Cost) -> Property<u32> {
+fn property(found: &OpenBlockLimit, order: PositionOrder, cost: SearchCost) -> Property<u32> {
     let evidence = evidence(found, order).cost(cost);
     let confidence = found.confidence();
     match found.limit {
@@ -137,17 +141,17 @@ fn property(found: &Found, order: Order, cost: Cost) -> Property<u32> {
     }
 }
 
-fn evidence(found: &Found, order: Order) -> Evidence {
+fn evidence(found: &OpenBlockLimit, order: PositionOrder) -> PropertyEvidence {
     let inside = match order {
-        Order::Linear => "in order",
-        Order::Random => "random",
+        PositionOrder::Linear => "in order",
+        PositionOrder::Random => "random",
     };
     let method = format!(
         "writes of {} KiB {inside} in 1, 2, 4 … {MOST} fresh blocks in turn; slow means over four times the \
          median, SPRT 3 % against 80 %",
         BLOCK >> 10
     );
-    let mut evidence = Evidence::by(method);
+    let mut evidence = PropertyEvidence::by(method);
     if let Some(usual) = median(&found.usual) {
         evidence = evidence.number("usual write", usual * 1e3, "ms");
     }
@@ -159,23 +163,25 @@ fn evidence(found: &Found, order: Order) -> Evidence {
     evidence.plot(plot(found))
 }
 
-fn plot(found: &Found) -> Plot {
+fn plot(found: &OpenBlockLimit) -> Plot {
     let mut points: Vec<(f64, f64)> =
         found.rounds.iter().map(|r| (f64::from(r.n), r.median_s * 1e3)).collect();
     points.extend(median(&found.single).map(|t| (1.0, t * 1e3)));
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     points.dedup_by(|a, b| a.0 == b.0);
-    let (x, y) =
-        (Axis::new("blocks in turn", "", Scale::Log2), Axis::new("median of a write", "ms", Scale::Log10));
+    let (x, y) = (
+        PlotAxis::new("blocks in turn", "", AxisScale::Log2),
+        PlotAxis::new("median of a write", "ms", AxisScale::Log10),
+    );
     Plot::new("time of a write by blocks in turn", x, y)
         .line("median", points)
         .marked(found.limit.map(|limit| (f64::from(limit), format!("limit {limit}"))))
 }
 
-fn log_finding(linear: &Found, random: &Found) -> Finding {
+fn log_finding(linear: &OpenBlockLimit, random: &OpenBlockLimit) -> Finding {
     let verdict = "The card collects random writes in a log, so open blocks have no limit.";
     let sure = linear.confidence().min(random.confidence());
-    let finding = Finding::new("write-log", Weight::Note, sure, verdict);
+    let finding = Finding::new("write-log", FindingWeight::Note, sure, verdict);
     let in_order = linear.rounds.iter().map(|r| ("in order", r));
     let rounds = in_order.chain(random.rounds.iter().map(|r| ("random", r)));
     rounds.filter(|(_, r)| r.slow > 0.0 || r.is_over()).fold(finding, |finding, (order, r)| {

@@ -1,10 +1,10 @@
 //! The largest number of blocks in turn that costs no more than few: doubled until it does, then bisected
 //! (docs/reference/flash.md#open-blocks).
 
-use super::super::bench::{BLOCK, Bench};
-use super::judge::{Judged, Judgement, judge};
-use super::turns::{Order, Timed, Turns};
-use cardscope_engine::card::Stop;
+use super::super::bench::{BLOCK, WriteTester};
+use super::judge::{JudgedRound, RoundJudgement, judge};
+use super::turns::{PositionOrder, TurnTest, TurnTimes};
+use cardscope_engine::card::ProbeStop;
 use cardscope_statistics::flashbench::{SOFT, SOFT_FIRST};
 
 /// Where no limit shows up to here, none is looked for.
@@ -19,7 +19,7 @@ const NO_WRITES: &str = "too few writes succeeded";
 
 /// What was found for one order.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Found {
+pub(super) struct OpenBlockLimit {
     /// Blocks that cost no more than few, where more of them do.
     pub(super) limit: Option<u32>,
     /// Most blocks that cost no more than few; 0 where no number of blocks could be held against another.
@@ -27,7 +27,7 @@ pub(super) struct Found {
     /// Why no more blocks were tried, where something ended the search early.
     pub(super) ended: &'static str,
     /// Every round, by number of blocks.
-    pub(super) rounds: Vec<Judged>,
+    pub(super) rounds: Vec<JudgedRound>,
     /// Usual times of a write.
     pub(super) usual: Vec<f64>,
     /// Times just beyond the limit.
@@ -38,16 +38,16 @@ pub(super) struct Found {
     pub(super) graded: bool,
 }
 
-impl Found {
+impl OpenBlockLimit {
     /// The round with `n` blocks.
-    pub(super) fn round(&self, n: u32) -> Option<&Judged> {
+    pub(super) fn round(&self, n: u32) -> Option<&JudgedRound> {
         self.rounds.iter().find(|r| r.n == n)
     }
 
     /// Whether the limit is one at which each write only gets somewhat dearer.
     pub(super) fn is_soft(&self) -> bool {
         let beyond = self.limit.and_then(|limit| self.round(limit + 1));
-        beyond.is_some_and(|round| round.judgement == Judgement::Soft)
+        beyond.is_some_and(|round| round.judgement == RoundJudgement::Soft)
     }
 
     /// Probability of the limit, or of there being none, as far as the rounds at its two sides say.
@@ -60,13 +60,13 @@ impl Found {
 
 /// Searches, with `usual` times to hold rounds of a single block against, and the limit in order, where there are such.
 pub(super) fn search(
-    bench: &mut Bench<'_, '_, '_>,
-    order: Order,
+    bench: &mut WriteTester<'_, '_, '_>,
+    order: PositionOrder,
     usual: Option<&[f64]>,
     limit: Option<u32>,
-) -> Result<Found, Stop> {
-    let mut found = Found::default();
-    let turns = |n| Turns { n, block: BLOCK, order };
+) -> Result<OpenBlockLimit, ProbeStop> {
+    let mut found = OpenBlockLimit::default();
+    let turns = |n| TurnTest { n, block: BLOCK, order };
     found.ended = NO_PLACES;
     let Some(single) = turns(1).run(bench, |times| times.len() >= 8)? else { return Ok(found) };
     found.ended = NO_WRITES;
@@ -115,20 +115,24 @@ fn next(free: u32, limit: Option<u32>) -> u32 {
 }
 
 /// One round: whether it is over the limit. `None` where there are not so many fresh places, or its writes failed.
-fn round(bench: &mut Bench<'_, '_, '_>, found: &mut Found, turns: Turns) -> Result<Option<bool>, Stop> {
+fn round(
+    bench: &mut WriteTester<'_, '_, '_>,
+    found: &mut OpenBlockLimit,
+    turns: TurnTest,
+) -> Result<Option<bool>, ProbeStop> {
     bench.afford(expected_seconds(found, turns.n))?;
-    let soft = if turns.n == 2 && turns.order == Order::Linear { SOFT_FIRST } else { SOFT };
+    let soft = if turns.n == 2 && turns.order == PositionOrder::Linear { SOFT_FIRST } else { SOFT };
     let usual = found.usual.clone();
     let decided = |times: &[f64]| {
-        let timed = Timed { first: times.to_vec(), later: Vec::new() };
-        judge(&timed, &usual, turns.n, soft).is_some_and(|j| j.judgement != Judgement::Open)
+        let timed = TurnTimes { first: times.to_vec(), later: Vec::new() };
+        judge(&timed, &usual, turns.n, soft).is_some_and(|j| j.judgement != RoundJudgement::Open)
     };
     found.ended = NO_PLACES;
     let Some(mut times) = turns.run(bench, decided)? else { return Ok(None) };
     found.ended = NO_WRITES;
     let Some(mut judged) = judge(&times, &usual, turns.n, soft) else { return Ok(None) };
     if judged.is_over()
-        && !(judged.judgement == Judgement::Hard && judged.is_sharp())
+        && !(judged.judgement == RoundJudgement::Hard && judged.is_sharp())
         && let Some(second) = second_look(bench, found, turns, soft, &decided)?
         && !second.1.is_over()
     {
@@ -151,19 +155,19 @@ fn round(bench: &mut Bench<'_, '_, '_>, found: &mut Found, turns: Turns) -> Resu
 /// A card that closes a block at each write does it plainly. Anything less may be a computer that is late for a while, so
 /// few blocks and these are looked at once more, one directly after the other. `None` where the limits leave no room.
 fn second_look(
-    bench: &mut Bench<'_, '_, '_>,
-    found: &Found,
-    turns: Turns,
+    bench: &mut WriteTester<'_, '_, '_>,
+    found: &OpenBlockLimit,
+    turns: TurnTest,
     soft: f64,
     decided: &dyn Fn(&[f64]) -> bool,
-) -> Result<Option<(Timed, Judged)>, Stop> {
+) -> Result<Option<(TurnTimes, JudgedRound)>, ProbeStop> {
     if !bench.context.has_time(2.0 * expected_seconds(found, turns.n)) {
         return Ok(None);
     }
-    let few = Turns { n: if turns.n > 2 { 2 } else { 1 }, ..turns };
+    let few = TurnTest { n: if turns.n > 2 { 2 } else { 1 }, ..turns };
     let mut both = || Ok((few.run(bench, |times| times.len() >= CONTROL)?, turns.run(bench, decided)?));
     match both() {
-        Err(Stop::Limit) => Ok(None),
+        Err(ProbeStop::Limit) => Ok(None),
         Err(stop) => Err(stop),
         Ok((Some(control), Some(again))) => {
             Ok(judge(&again, &control.first, turns.n, soft).map(|judged| (again, judged)))
@@ -173,7 +177,7 @@ fn second_look(
 }
 
 /// The first round of a test closes as many blocks as it opens, at worst; before any was seen, nothing is expected.
-fn expected_seconds(found: &Found, n: u32) -> f64 {
+fn expected_seconds(found: &OpenBlockLimit, n: u32) -> f64 {
     let closing = found.beyond.iter().copied().fold(0.0, f64::max);
     f64::from(n) * closing.max(0.005)
 }

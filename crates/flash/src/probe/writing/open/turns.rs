@@ -2,15 +2,15 @@
 //! fewer than `n` open, whether it closes the one used longest ago or the one opened first, closes one at every write
 //! (docs/reference/flash.md#open-blocks).
 
-use super::super::bench::Bench;
-use cardscope_engine::card::{Extent, Stop};
+use super::super::bench::WriteTester;
+use cardscope_engine::card::{CardExtent, ProbeStop};
 
 /// Positions inside a block that a test may use at most.
 const POSITIONS: u64 = 16;
 
 /// In which order the positions inside a block come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum PositionOrder {
     /// One after the other.
     Linear,
     /// Shuffled, none behind the one before it.
@@ -19,7 +19,7 @@ pub(super) enum Order {
 
 /// Seconds of the writes of a test.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Timed {
+pub(super) struct TurnTimes {
     /// The first of each visit to a block: what had to be closed for it is in there.
     pub(super) first: Vec<f64>,
     /// The others, to a block that is open for sure.
@@ -28,22 +28,22 @@ pub(super) struct Timed {
 
 /// A test with so many blocks in turn.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Turns {
+pub(super) struct TurnTest {
     /// Blocks.
     pub(super) n: u32,
     /// Bytes of a write.
     pub(super) block: u32,
     /// Order inside the blocks.
-    pub(super) order: Order,
+    pub(super) order: PositionOrder,
 }
 
-impl Turns {
+impl TurnTest {
     /// Writes of one visit to a block. A card may keep fewer blocks open once it knows one as written out of order,
     /// which takes two writes: so the next block must not be opened before.
     fn visit(self) -> usize {
         match self.order {
-            Order::Linear => 1,
-            Order::Random => 2,
+            PositionOrder::Linear => 1,
+            PositionOrder::Random => 2,
         }
     }
 
@@ -51,14 +51,15 @@ impl Turns {
     /// The first round is left out: it pays for closing what was open before. `None` where there are not so many fresh places.
     pub(super) fn run(
         self,
-        bench: &mut Bench<'_, '_, '_>,
+        bench: &mut WriteTester<'_, '_, '_>,
         mut enough: impl FnMut(&[f64]) -> bool,
-    ) -> Result<Option<Timed>, Stop> {
+    ) -> Result<Option<TurnTimes>, ProbeStop> {
         let Some(places) = bench.places(self.n as usize) else { return Ok(None) };
         let positions = self.positions(bench);
-        let mut times = Timed::default();
-        let at = |place: &u64, p: &u64| Extent { offset: place + p * u64::from(self.block), len: self.block };
-        let of = |visit: &[u64]| -> Vec<Extent> {
+        let mut times = TurnTimes::default();
+        let at =
+            |place: &u64, p: &u64| CardExtent { offset: place + p * u64::from(self.block), len: self.block };
+        let of = |visit: &[u64]| -> Vec<CardExtent> {
             places.iter().flat_map(|place| visit.iter().map(|p| at(place, p)).collect::<Vec<_>>()).collect()
         };
         // The rounds that every test makes are saved together: put back by their addresses, each block is opened once.
@@ -88,13 +89,13 @@ impl Turns {
 
     /// Out of order only every second position is used: a card that tells many streams apart takes a write behind any
     /// older one for the next of a stream.
-    fn positions(self, bench: &mut Bench<'_, '_, '_>) -> Vec<u64> {
+    fn positions(self, bench: &mut WriteTester<'_, '_, '_>) -> Vec<u64> {
         let stride = self.visit() as u64;
         // A block written whole in order is closed for nothing: a quarter stays free. Out of order half of it does.
         let inside = bench.slots.inside() * if stride == 1 { 3 } else { 4 } / 4;
         let room = inside / u64::from(self.block) / stride;
         let mut positions: Vec<u64> = (0..room.clamp(4, POSITIONS)).map(|i| i * stride).collect();
-        if self.order == Order::Random {
+        if self.order == PositionOrder::Random {
             bench.context.random.shuffle(&mut positions);
         }
         positions

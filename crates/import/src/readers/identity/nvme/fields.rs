@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 
 /// All fields of a log; the first of a name counts.
 #[derive(Debug, Default)]
-pub(super) struct Fields {
+pub(super) struct LogFields {
     values: HashMap<String, String>,
     /// Feature numbers and their values.
     features: BTreeMap<u8, u32>,
@@ -17,10 +17,10 @@ pub(super) struct Fields {
     states: BTreeMap<u8, String>,
 }
 
-impl Fields {
+impl LogFields {
     /// Reads text. Lines of `-H` that explain bits (`[0:0] : …`) are passed over.
     pub(super) fn of_text(text: &str) -> Self {
-        let mut fields = Fields::default();
+        let mut fields = LogFields::default();
         let mut state = None;
         for line in text.lines().map(str::trim).filter(|line| !line.starts_with('[')) {
             if let Some((feature, value)) = feature(line) {
@@ -46,7 +46,7 @@ impl Fields {
         if !text.starts_with('{') {
             return None;
         }
-        let mut fields = Fields::default();
+        let mut fields = LogFields::default();
         let mut rest = text;
         while !rest.is_empty() {
             let (object, length) = json::first(rest, rest.len(), json::ALL).ok()?;

@@ -7,27 +7,27 @@
 mod fields;
 mod structure;
 
-use crate::readers::error::Outcome;
+use crate::readers::error::ReaderOutcome;
 use crate::readers::notes::log_of;
 use crate::readers::parts;
-use crate::readers::text::{Text, filled};
+use crate::readers::text::{LogText, filled};
 use cardscope_model::card::CardFacts;
-use cardscope_model::log::Log;
+use cardscope_model::log::CardLog;
 use cardscope_sd::nvme::{ExpressIdentity, IdentifyController, NvmeIdentity, SmartLog, ThermalFeatures};
-use fields::Fields;
+use fields::LogFields;
 use serde_json::{Value, json};
 
 /// True where one of its headings, or fields that only it prints, stand in it.
-pub(crate) fn recognise(text: &Text) -> bool {
+pub(crate) fn recognise(text: &LogText) -> bool {
     const HEADINGS: [&str; 3] = ["NVME Identify Controller:", "Smart Log for NVME device", "get-feature:0x"];
     let head = text.head();
     text.lines().any(|line| HEADINGS.iter().any(|heading| line.trim_start().starts_with(heading)))
-        || Fields::of_json(head).is_some_and(|fields| fields.has_controller() || fields.has_smart())
-        || Fields::of_text(head).has_controller()
+        || LogFields::of_json(head).is_some_and(|fields| fields.has_controller() || fields.has_smart())
+        || LogFields::of_text(head).has_controller()
 }
 
 /// Reads it: where a controller, or counters, come again, another log begins.
-pub(crate) fn read(text: &Text) -> Outcome {
+pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let mut seen: Vec<String> = Vec::new();
     let again = |line: &str| {
         let Some(name) = repeated(line) else { return false };
@@ -54,8 +54,8 @@ fn repeated(line: &str) -> Option<String> {
     ["vid", "critical_warning"].contains(&name.as_str()).then_some(name)
 }
 
-fn answer(text: &Text) -> Outcome {
-    let fields = Fields::of_json(text.body()).unwrap_or_else(|| Fields::of_text(text.body()));
+fn answer(text: &LogText) -> ReaderOutcome {
+    let fields = LogFields::of_json(text.body()).unwrap_or_else(|| LogFields::of_text(text.body()));
     let mut log = log_of("nvme-cli", None);
     let identify = fields.has_controller().then(|| controller(&fields, &mut log)).flatten();
     let smart = fields.has_smart().then(|| smart(&fields, &mut log)).flatten();
@@ -72,20 +72,20 @@ fn answer(text: &Text) -> Outcome {
     Ok(vec![log])
 }
 
-fn controller(fields: &Fields, log: &mut Log) -> Option<IdentifyController> {
+fn controller(fields: &LogFields, log: &mut CardLog) -> Option<IdentifyController> {
     let (bytes, missing) = structure::controller(fields);
     doubt_missing("id-ctrl", &missing, log);
     IdentifyController::decode(&bytes).ok()
 }
 
-fn smart(fields: &Fields, log: &mut Log) -> Option<SmartLog> {
+fn smart(fields: &LogFields, log: &mut CardLog) -> Option<SmartLog> {
     let (bytes, missing) = structure::smart(fields);
     doubt_missing("smart-log", &missing, log);
     SmartLog::decode(&bytes).ok()
 }
 
 /// What a cut log lacks is 0 in the structure, which must not pass for an answer.
-fn doubt_missing(page: &str, missing: &[&str], log: &mut Log) {
+fn doubt_missing(page: &str, missing: &[&str], log: &mut CardLog) {
     if !missing.is_empty() {
         log.doubts
             .push(format!("{page} lacks {}: their zeros are not the card's values", missing.join(", ")));
@@ -103,7 +103,7 @@ fn facts(identify: &IdentifyController) -> CardFacts {
 }
 
 /// In the words of `info --json`, without parts that were not in the log; features beside.
-fn document(identity: &NvmeIdentity, fields: &Fields) -> Value {
+fn document(identity: &NvmeIdentity, fields: &LogFields) -> Value {
     let mut document = serde_json::to_value(identity).unwrap_or_default();
     if let Some(parts) = document.as_object_mut() {
         parts.retain(|_, value| !value.is_null());
@@ -122,7 +122,7 @@ fn document(identity: &NvmeIdentity, fields: &Fields) -> Value {
 }
 
 /// The host memory buffer (feature 0Dh) in units of 4 KiB.
-fn host_memory(fields: &Fields) -> Option<Value> {
+fn host_memory(fields: &LogFields) -> Option<Value> {
     let enabled = fields.feature(0x0d)? & 1 == 1;
     let units: Option<u64> = fields.get("host_memory_buffer_size_(hsize)").and_then(|n| n.parse().ok());
     Some(json!({"enabled": enabled, "units": units, "bytes": units.and_then(|n| n.checked_mul(4096))}))

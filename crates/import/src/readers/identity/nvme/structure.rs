@@ -1,6 +1,6 @@
 //! Fields back at their places in Identify Controller and in the SMART log.
 
-use super::fields::Fields;
+use super::fields::LogFields;
 
 /// A number's names (text, JSON, older versions), offset and bytes.
 type FieldAt = (&'static [&'static str], usize, usize);
@@ -65,7 +65,7 @@ const STATE: usize = 32;
 const STATES: usize = 2048;
 
 /// Identify Controller, and the names of fields that the log lacks.
-pub(super) fn controller(fields: &Fields) -> (Vec<u8>, Vec<&'static str>) {
+pub(super) fn controller(fields: &LogFields) -> (Vec<u8>, Vec<&'static str>) {
     let mut bytes = vec![0; 4096];
     let missing = put_all(&CONTROLLER, fields, &mut bytes);
     for (name, offset, length) in NAMES {
@@ -80,7 +80,7 @@ pub(super) fn controller(fields: &Fields) -> (Vec<u8>, Vec<&'static str>) {
 }
 
 /// The SMART log, and the names of fields that the log lacks.
-pub(super) fn smart(fields: &Fields) -> (Vec<u8>, Vec<&'static str>) {
+pub(super) fn smart(fields: &LogFields) -> (Vec<u8>, Vec<&'static str>) {
     let mut bytes = vec![0; 512];
     let mut missing = put_all(&SMART, fields, &mut bytes);
     match fields.get("temperature").and_then(kelvin) {
@@ -95,7 +95,7 @@ pub(super) fn smart(fields: &Fields) -> (Vec<u8>, Vec<&'static str>) {
     (bytes, missing)
 }
 
-fn put_all(places: &[FieldAt], fields: &Fields, bytes: &mut [u8]) -> Vec<&'static str> {
+fn put_all(places: &[FieldAt], fields: &LogFields, bytes: &mut [u8]) -> Vec<&'static str> {
     let mut missing = Vec::new();
     for (names, offset, length) in places {
         let value = names.iter().find_map(|name| number(name, fields.get(name)?));

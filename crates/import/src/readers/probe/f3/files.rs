@@ -10,7 +10,7 @@ const SECTOR: u64 = 512;
 
 /// What f3write said.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Writing {
+pub(super) struct F3Write {
     /// Free space before and after, in bytes, as exact as it was printed.
     #[serde(skip_serializing_if = "Option::is_none")]
     free_before_bytes: Option<u64>,
@@ -26,7 +26,7 @@ pub(super) struct Writing {
     complete: bool,
 }
 
-impl Writing {
+impl F3Write {
     /// Reads a line; false where it is none of f3write's, or begins the next one.
     pub(super) fn take(&mut self, line: &str) -> bool {
         if let Some(size) = line.strip_prefix("Free space:") {
@@ -59,7 +59,7 @@ impl Writing {
 
 /// What f3read said.
 #[derive(Debug, Default)]
-pub(super) struct Reading {
+pub(super) struct F3Read {
     sectors: SectorCounts,
     /// The files that stand in the log, number and sectors.
     files: Vec<(u64, SectorCounts)>,
@@ -68,7 +68,7 @@ pub(super) struct Reading {
     pub(super) speed: Option<String>,
 }
 
-impl Reading {
+impl F3Read {
     /// Reads a line; false where it is none of f3read's, or begins the next one.
     pub(super) fn take(&mut self, line: &str) -> bool {
         if let Some(rest) = line.strip_prefix("Validating file ") {

@@ -6,33 +6,33 @@
 mod files;
 mod prober;
 
-use crate::readers::error::Outcome;
+use crate::readers::error::ReaderOutcome;
 use crate::readers::notes::log_of;
 use crate::readers::numbers::{amount, binary_mb_s, sequential, step};
 use crate::readers::parts;
-use crate::readers::runs::Runs;
-use crate::readers::text::Text;
-use cardscope_model::log::Log;
-use cardscope_model::run::{Figure, Run};
-use cardscope_model::test_name::Op;
+use crate::readers::runs::RunBuilder;
+use crate::readers::text::LogText;
+use cardscope_model::log::CardLog;
+use cardscope_model::run::{Run, TestFigure};
+use cardscope_model::test_name::TestOp;
 use cardscope_model::units::MIB;
-use files::{Reading, Writing};
-use prober::Probe;
+use files::{F3Read, F3Write};
+use prober::F3Probe;
 use serde_json::{Value, json};
 
 /// What a program of f3 said.
 #[derive(Debug)]
-enum Said {
-    Probe(Probe),
-    Write(Writing),
-    Read(Reading),
+enum F3Output {
+    Probe(F3Probe),
+    Write(F3Write),
+    Read(F3Read),
 }
 
 /// What the first line of a program begins with; its version follows.
 const NAMES: [&str; 3] = ["F3 probe ", "F3 write ", "F3 read "];
 
 /// True where a line that only f3 prints stands in it.
-pub(crate) fn recognise(text: &Text) -> bool {
+pub(crate) fn recognise(text: &LogText) -> bool {
     text.lines().map(str::trim).any(|line| {
         NAMES.iter().any(|name| version(line, name).is_some())
             || prober::is_own_line(line)
@@ -41,14 +41,14 @@ pub(crate) fn recognise(text: &Text) -> bool {
 }
 
 /// Reads it: each device that f3probe judges is a log.
-pub(crate) fn read(text: &Text) -> Outcome {
+pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     parts::of_devices(text, |line| Some(prober::verdict(line)?.0), programs_of_one)
 }
 
-fn programs_of_one(text: &Text) -> Outcome {
+fn programs_of_one(text: &LogText) -> ReaderOutcome {
     let version = text.lines().find_map(|line| NAMES.iter().find_map(|name| version(line.trim(), name)));
     let mut log = log_of("f3", version);
-    let mut runs = Runs::default();
+    let mut runs = RunBuilder::default();
     for said in programs(text) {
         put(said, version, &mut runs, &mut log);
     }
@@ -63,13 +63,13 @@ fn version<'a>(line: &'a str, name: &str) -> Option<&'a str> {
 }
 
 /// The programs' outputs in their order; a new one begins at its first line.
-fn programs(text: &Text) -> Vec<Said> {
-    let mut programs: Vec<Said> = Vec::new();
+fn programs(text: &LogText) -> Vec<F3Output> {
+    let mut programs: Vec<F3Output> = Vec::new();
     for line in text.lines().map(str::trim) {
         let taken = programs.last_mut().is_some_and(|said| match said {
-            Said::Probe(probe) => probe.take(line),
-            Said::Write(writing) => writing.take(line),
-            Said::Read(reading) => reading.take(line),
+            F3Output::Probe(probe) => probe.take(line),
+            F3Output::Write(writing) => writing.take(line),
+            F3Output::Read(reading) => reading.take(line),
         });
         if !taken {
             programs.extend(begun(line));
@@ -79,32 +79,32 @@ fn programs(text: &Text) -> Vec<Said> {
 }
 
 /// The program that this line begins, by its name or by a line that it alone prints.
-fn begun(line: &str) -> Option<Said> {
-    let (mut probe, mut writing, mut reading) = (Probe::default(), Writing::default(), Reading::default());
+fn begun(line: &str) -> Option<F3Output> {
+    let (mut probe, mut writing, mut reading) = (F3Probe::default(), F3Write::default(), F3Read::default());
     if version(line, "F3 probe ").is_some() || probe.take(line) {
-        return Some(Said::Probe(probe));
+        return Some(F3Output::Probe(probe));
     }
     if version(line, "F3 write ").is_some() || writing.take(line) {
-        return Some(Said::Write(writing));
+        return Some(F3Output::Write(writing));
     }
-    (version(line, "F3 read ").is_some() || reading.take(line)).then_some(Said::Read(reading))
+    (version(line, "F3 read ").is_some() || reading.take(line)).then_some(F3Output::Read(reading))
 }
 
-fn put(said: Said, version: Option<&str>, runs: &mut Runs, log: &mut Log) {
+fn put(said: F3Output, version: Option<&str>, runs: &mut RunBuilder, log: &mut CardLog) {
     match said {
-        Said::Probe(probe) if !probe.is_empty() => {
+        F3Output::Probe(probe) if !probe.is_empty() => {
             log.card.capacity_bytes = log.card.capacity_bytes.or(probe.announced_bytes());
             log.doubts.extend(probe.doubts(version));
             add(log, "f3probe", probe.document());
         }
-        Said::Write(writing) if !writing.is_empty() => {
+        F3Output::Write(writing) if !writing.is_empty() => {
             runs.begin(Run::default());
-            figure("f3write", Op::Write, &writing.speed).into_iter().for_each(|figure| runs.add(figure));
+            figure("f3write", TestOp::Write, &writing.speed).into_iter().for_each(|figure| runs.add(figure));
             add(log, "f3write", json!(writing));
         }
-        Said::Read(reading) if !reading.is_empty() => {
+        F3Output::Read(reading) if !reading.is_empty() => {
             // A read of the files that the write before it made is the same run.
-            if let Some(read) = figure("f3read", Op::Read, &reading.speed) {
+            if let Some(read) = figure("f3read", TestOp::Read, &reading.speed) {
                 runs.add(read);
                 runs.last_mut().size_bytes = reading.tested_bytes();
             }
@@ -115,7 +115,7 @@ fn put(said: Said, version: Option<&str>, runs: &mut Runs, log: &mut Log) {
 }
 
 /// Adds a document; a program that ran several times has a list of them.
-fn add(log: &mut Log, name: &str, document: Value) {
+fn add(log: &mut CardLog, name: &str, document: Value) {
     match log.other.get_mut(name) {
         None => {
             log.other.insert(name.to_owned(), document);
@@ -125,7 +125,7 @@ fn add(log: &mut Log, name: &str, document: Value) {
     }
 }
 
-fn figure(name: &str, op: Op, printed: &Option<String>) -> Option<Figure> {
+fn figure(name: &str, op: TestOp, printed: &Option<String>) -> Option<TestFigure> {
     let speed = amount(printed.as_deref()?)?;
     Some(step(name, sequential(MIB, op), speed, binary_mb_s(speed.unit)?))
 }

@@ -1,17 +1,17 @@
 //! f3probe: a device's verdict and geometry.
 
-use crate::readers::numbers::{Amount, amount, binary_bytes, seconds};
+use crate::readers::numbers::{PrintedAmount, amount, binary_bytes, seconds};
 use cardscope_model::verify::Verdict;
 use serde_json::{Map, Value, json};
 
 /// What f3probe said.
 #[derive(Debug, Default)]
-pub(super) struct Probe {
+pub(super) struct F3Probe {
     device: Option<String>,
     verdict: Option<Verdict>,
-    usable: Option<Size>,
-    announced: Option<Size>,
-    cache: Option<Size>,
+    usable: Option<PrintedSize>,
+    announced: Option<PrintedSize>,
+    cache: Option<PrintedSize>,
     needs_reset: Option<bool>,
     module_power: Option<u32>,
     block_power: Option<u32>,
@@ -22,7 +22,7 @@ pub(super) struct Probe {
 
 /// `59.00 GB (123731968 blocks)`
 #[derive(Debug, Clone, Copy)]
-struct Size {
+struct PrintedSize {
     /// As printed, in bytes.
     about: f64,
     blocks: u64,
@@ -31,7 +31,7 @@ struct Size {
 /// Block sizes that devices have, as powers of two: 512 bytes to 64 KiB.
 const BLOCK_POWERS: std::ops::RangeInclusive<u32> = 9..=16;
 
-impl Probe {
+impl F3Probe {
     /// Reads a line; false where it is none of f3probe's, or begins the next one.
     pub(super) fn take(&mut self, line: &str) -> bool {
         if let Some((device, verdict)) = verdict(line) {
@@ -82,7 +82,7 @@ impl Probe {
         printed.or_else(|| BLOCK_POWERS.clone().find(fits)).map(|power| 1 << power)
     }
 
-    fn bytes(&self, size: Option<Size>) -> Option<u64> {
+    fn bytes(&self, size: Option<PrintedSize>) -> Option<u64> {
         size?.blocks.checked_mul(self.block_bytes()?)
     }
 
@@ -145,12 +145,12 @@ pub(super) fn verdict(line: &str) -> Option<(&str, Verdict)> {
     Some((device, verdict))
 }
 
-fn size(text: &str) -> Option<Size> {
+fn size(text: &str) -> Option<PrintedSize> {
     let text = text.strip_prefix("*Usable* size:").unwrap_or(text);
-    let Amount { value, unit } = amount(text)?;
+    let PrintedAmount { value, unit } = amount(text)?;
     let (_, rest) = text.split_once('(')?;
     let blocks = rest.split_once(" blocks)")?.0.parse().ok()?;
-    Some(Size { about: value * binary_bytes(unit)?, blocks })
+    Some(PrintedSize { about: value * binary_bytes(unit)?, blocks })
 }
 
 /// The power in `32.00 GB (2^35 Bytes)`.

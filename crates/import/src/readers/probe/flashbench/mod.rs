@@ -8,29 +8,29 @@ mod parts;
 mod script;
 mod tables;
 
-use crate::readers::error::Outcome;
+use crate::readers::error::ReaderOutcome;
 use crate::readers::notes::log_of;
-use crate::readers::text::Text;
-use cardscope_model::flashbench::{TABLES, Tables};
-use cardscope_model::log::Log;
+use crate::readers::text::LogText;
+use cardscope_model::flashbench::{FlashbenchTables, TABLES};
+use cardscope_model::log::CardLog;
 use cardscope_model::outside::shortened;
-use parts::Part;
+use parts::LogPart;
 use serde_json::json;
 use std::collections::HashSet;
-use tables::Reader;
+use tables::TableReader;
 
 /// Empty sections that a doubt names.
 const MOST_TITLES: usize = 3;
 
 /// True where a row of flashbench's, or two headings of the script, stand in it.
-pub(crate) fn recognise(text: &Text) -> bool {
+pub(crate) fn recognise(text: &LogText) -> bool {
     let headings = text.head().lines().filter(|line| parts::is_heading(line)).take(2).count();
     headings == 2
         || text.head().lines().any(tables::is_own_row)
-        || Reader::of(text.head().lines()).tables.rows() > 1
+        || TableReader::of(text.head().lines()).tables.rows() > 1
 }
 
-pub(crate) fn read(text: &Text) -> Outcome {
+pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let parts = parts::split(text);
     let mut log = log_of("flashbench", None);
     let tested = script::tested(&parts);
@@ -44,8 +44,8 @@ pub(crate) fn read(text: &Text) -> Outcome {
     Ok(vec![log])
 }
 
-fn tables(parts: &[Part<'_>]) -> Tables {
-    let mut reader = Reader::default();
+fn tables(parts: &[LogPart<'_>]) -> FlashbenchTables {
+    let mut reader = TableReader::default();
     for part in parts {
         reader.enter(part.heading.clone());
         if part.heading.holds_rows() {
@@ -56,9 +56,9 @@ fn tables(parts: &[Part<'_>]) -> Tables {
 }
 
 /// Headings under which nothing stands are a test that failed or never ran: said, not passed over.
-fn empty_sections(parts: &[Part<'_>], log: &mut Log) {
+fn empty_sections(parts: &[LogPart<'_>], log: &mut CardLog) {
     let empty =
-        |part: &&Part<'_>| part.title.is_some() && part.heading.holds_results() && part.lines.is_empty();
+        |part: &&LogPart<'_>| part.title.is_some() && part.heading.holds_results() && part.lines.is_empty();
     let mut titles: Vec<&str> = parts.iter().filter(empty).filter_map(|part| part.title).collect();
     titles.dedup();
     // A heading that only opens others (`Align test` above `Align test: 1`) is empty by nature.

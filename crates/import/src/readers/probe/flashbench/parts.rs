@@ -3,8 +3,8 @@
 //! Headings are framed by `====`: a section (`Linear read speed (dd, 4M block, skip 10)`), a test of it (`Align test: 1`,
 //! `AU=3, random access`, in old files without the frame), or a bare number, the run.
 
-use crate::readers::text::Text;
-use cardscope_model::test_name::Op;
+use crate::readers::text::LogText;
+use cardscope_model::test_name::TestOp;
 use cardscope_model::units::parse_size;
 
 /// Longest heading of a dd section, in bytes; the script's have sixty.
@@ -12,13 +12,13 @@ const LONGEST_TITLE: usize = 200;
 
 /// What stands under a heading: of dd's copies the operation, block size and step, of tables the number of the test.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) enum Heading {
+pub(super) enum PartHeading {
     /// Before the first one, or all of a terminal's capture.
     Start,
     Device,
     Partitions,
     FileSystem,
-    Dd(Op, u64, String),
+    Dd(TestOp, u64, String),
     Hdparm,
     Align(u32),
     Fat(u32),
@@ -32,8 +32,8 @@ pub(super) enum Heading {
 
 /// A heading and its lines.
 #[derive(Debug)]
-pub(super) struct Part<'a> {
-    pub(super) heading: Heading,
+pub(super) struct LogPart<'a> {
+    pub(super) heading: PartHeading,
     /// The heading as printed, without its frame.
     pub(super) title: Option<&'a str>,
     /// The section that it is a test or run of.
@@ -44,68 +44,68 @@ pub(super) struct Part<'a> {
     pub(super) lines: Vec<&'a str>,
 }
 
-impl Heading {
+impl PartHeading {
     /// True where rows of flashbench's tables may stand.
     pub(super) fn holds_rows(&self) -> bool {
-        use Heading::{Align, Fat, OpenAu, Start, Unknown};
+        use PartHeading::{Align, Fat, OpenAu, Start, Unknown};
         matches!(self, Start | Unknown | Align(_) | Fat(_) | OpenAu { .. })
     }
 
     /// True where something measured should stand.
     pub(super) fn holds_results(&self) -> bool {
-        use Heading::{Align, Dd, Fat, Hdparm, OpenAu};
+        use PartHeading::{Align, Dd, Fat, Hdparm, OpenAu};
         matches!(self, Dd(..) | Hdparm | Align(_) | Fat(_) | OpenAu { .. })
     }
 
     fn of(title: &str) -> Self {
         let number = |prefix: &str| -> Option<u32> { title.strip_prefix(prefix)?.trim().parse().ok() };
-        let align = number("Align test:").map(Heading::Align);
-        let test = align.or_else(|| number("find FAT:").map(Heading::Fat)).or_else(|| open_au(title));
+        let align = number("Align test:").map(PartHeading::Align);
+        let test = align.or_else(|| number("find FAT:").map(PartHeading::Fat)).or_else(|| open_au(title));
         test.unwrap_or_else(|| match title {
-            "Align test" => Heading::Align(1),
-            "Find FAT" => Heading::Fat(1),
-            "Linear access" => Heading::OpenAu { count: None, random: false },
-            "Random access" => Heading::OpenAu { count: None, random: true },
-            "Partition table" => Heading::Partitions,
-            "Examining first partition" => Heading::FileSystem,
-            _ if title.starts_with("Device:") => Heading::Device,
-            _ if title.contains("(hdparm") => Heading::Hdparm,
-            _ => dd(title).unwrap_or(Heading::Unknown),
+            "Align test" => PartHeading::Align(1),
+            "Find FAT" => PartHeading::Fat(1),
+            "Linear access" => PartHeading::OpenAu { count: None, random: false },
+            "Random access" => PartHeading::OpenAu { count: None, random: true },
+            "Partition table" => PartHeading::Partitions,
+            "Examining first partition" => PartHeading::FileSystem,
+            _ if title.starts_with("Device:") => PartHeading::Device,
+            _ if title.contains("(hdparm") => PartHeading::Hdparm,
+            _ => dd(title).unwrap_or(PartHeading::Unknown),
         })
     }
 }
 
 /// `AU=3, random access`.
-fn open_au(title: &str) -> Option<Heading> {
+fn open_au(title: &str) -> Option<PartHeading> {
     let (count, order) = title.strip_prefix("AU=")?.split_once(',')?;
     let random = match order.trim() {
         "linear access" => false,
         "random access" => true,
         _ => return None,
     };
-    Some(Heading::OpenAu { count: Some(count.trim().parse().ok()?), random })
+    Some(PartHeading::OpenAu { count: Some(count.trim().parse().ok()?), random })
 }
 
 /// `Linear write speed (dd, 64kb block, seek 1024)`.
-fn dd(title: &str) -> Option<Heading> {
+fn dd(title: &str) -> Option<PartHeading> {
     // Every copy below it carries what it says.
     let (head, rest) = title.split_once("(dd, ").filter(|_| title.len() <= LONGEST_TITLE)?;
     let op = match head.split_whitespace().nth(1)? {
-        "read" => Op::Read,
-        "write" => Op::Write,
+        "read" => TestOp::Read,
+        "write" => TestOp::Write,
         _ => return None,
     };
     let mut words = rest.trim_end_matches(')').split(", ");
     let size = words.next()?.strip_suffix(" block")?;
     let step = words.fold("dd".to_owned(), |step, word| format!("{step} {word}"));
     // The script's `64kb` is dd's bs=64k.
-    Some(Heading::Dd(op, parse_size(size.trim_end_matches('b')).ok()?, step))
+    Some(PartHeading::Dd(op, parse_size(size.trim_end_matches('b')).ok()?, step))
 }
 
 /// True for headings that only this script has.
 pub(super) fn is_heading(line: &str) -> bool {
     let title = title(line);
-    title.is_some_and(|title| !matches!(Heading::of(title), Heading::Unknown | Heading::Start))
+    title.is_some_and(|title| !matches!(PartHeading::of(title), PartHeading::Unknown | PartHeading::Start))
 }
 
 /// A heading's text: what the frame of `=` holds, or a bare `AU=1, linear access`.
@@ -117,16 +117,16 @@ fn title(line: &str) -> Option<&str> {
 }
 
 /// Cuts a file into its parts.
-pub(super) fn split<'a>(text: &'a Text<'_>) -> Vec<Part<'a>> {
-    let part = |heading, title, parent, run| Part { heading, title, parent, run, lines: Vec::new() };
-    let mut parts = vec![part(Heading::Start, None, None, 1)];
+pub(super) fn split<'a>(text: &'a LogText<'_>) -> Vec<LogPart<'a>> {
+    let part = |heading, title, parent, run| LogPart { heading, title, parent, run, lines: Vec::new() };
+    let mut parts = vec![part(PartHeading::Start, None, None, 1)];
     let mut section: Option<&str> = None;
     for line in text.lines().map(str::trim_end).filter(|line| !line.trim().is_empty()) {
         match title(line) {
             None => parts.last_mut().expect("repeated").lines.push(line),
             Some(title) => match title.parse::<u32>() {
                 Ok(run) => {
-                    let heading = section.map_or(Heading::Unknown, Heading::of);
+                    let heading = section.map_or(PartHeading::Unknown, PartHeading::of);
                     parts.push(part(heading, section, section, run.max(1)));
                 }
                 Err(_) => {
@@ -134,7 +134,7 @@ pub(super) fn split<'a>(text: &'a Text<'_>) -> Vec<Part<'a>> {
                         title.starts_with("AU=") || title.contains(": ") && !title.starts_with("Device");
                     let parent = if is_test { section } else { None };
                     section = if is_test { section } else { Some(title) };
-                    parts.push(part(Heading::of(title), Some(title), parent, 1));
+                    parts.push(part(PartHeading::of(title), Some(title), parent, 1));
                 }
             },
         }

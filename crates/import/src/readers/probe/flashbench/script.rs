@@ -1,13 +1,13 @@
 //! What the script says beside flashbench's tables: whose registers its identity line holds (the tested card's only if the
 //! capacity agrees), and its dd and hdparm sections as runs: the k-th pass of each section is run k.
 
-use super::parts::{Heading, Part};
+use super::parts::{LogPart, PartHeading};
 use crate::readers::identity::facts::{facts, registers};
 use crate::readers::speed::{dd, hdparm};
-use crate::readers::text::Text;
+use crate::readers::text::LogText;
 use cardscope_model::identity::{HexRegisters, Identity, from_hex};
-use cardscope_model::log::Log;
-use cardscope_model::run::{Figure, Run};
+use cardscope_model::log::CardLog;
+use cardscope_model::run::{Run, TestFigure};
 use cardscope_model::units::grouped;
 use cardscope_sd::bus::bus_mode;
 use serde_json::{Value, json};
@@ -15,14 +15,14 @@ use std::collections::BTreeMap;
 
 /// What was tested, as the script says.
 #[derive(Debug, Default)]
-pub(super) struct Tested<'a> {
+pub(super) struct ScriptFacts<'a> {
     /// `/dev/mmcblk0`.
     pub(super) device: Option<&'a str>,
     /// Its size by fdisk.
     bytes: Option<u64>,
 }
 
-impl Tested<'_> {
+impl ScriptFacts<'_> {
     /// True where it is a card in the host's own slot, false for a reader.
     pub(super) fn in_slot(&self) -> Option<bool> {
         self.device.map(|device| device.contains("mmcblk"))
@@ -30,11 +30,11 @@ impl Tested<'_> {
 }
 
 /// Device and size from their headings.
-pub(super) fn tested<'a>(parts: &[Part<'a>]) -> Tested<'a> {
+pub(super) fn tested<'a>(parts: &[LogPart<'a>]) -> ScriptFacts<'a> {
     let device = parts.iter().find_map(|part| part.title?.strip_prefix("Device:")).map(str::trim);
-    let partitions = parts.iter().filter(|part| part.heading == Heading::Partitions);
+    let partitions = parts.iter().filter(|part| part.heading == PartHeading::Partitions);
     let bytes = partitions.flat_map(|part| &part.lines).find_map(|line| fdisk_bytes(line, device?));
-    Tested { device, bytes }
+    ScriptFacts { device, bytes }
 }
 
 /// The bytes in `Disk /dev/sdf: 7902 MB, 7902068736 bytes`, in any language.
@@ -46,7 +46,7 @@ fn fdisk_bytes(line: &str, device: &str) -> Option<u64> {
 }
 
 /// Puts capacity and identity where they belong, or says why not.
-pub(super) fn put_identity(tested: &Tested<'_>, parts: &[Part<'_>], log: &mut Log) {
+pub(super) fn put_identity(tested: &ScriptFacts<'_>, parts: &[LogPart<'_>], log: &mut CardLog) {
     log.card.capacity_bytes = tested.bytes;
     let Some(line) = parts.iter().flat_map(|part| part.lines.first()).find(|line| line.starts_with("man:"))
     else {
@@ -74,7 +74,7 @@ fn decode(line: &str) -> Result<Identity, String> {
 }
 
 /// Why the identity is not the tested card's, if it is not.
-fn other_card(tested: &Tested<'_>, identity: &Identity) -> Option<String> {
+fn other_card(tested: &ScriptFacts<'_>, identity: &Identity) -> Option<String> {
     let device = tested.device.unwrap_or("the device");
     match (tested.bytes, identity.capacity_bytes) {
         (Some(fdisk), Some(csd)) if fdisk != csd => Some(format!(
@@ -92,8 +92,8 @@ fn other_card(tested: &Tested<'_>, identity: &Identity) -> Option<String> {
 }
 
 /// Adds the runs, what failed, and what only a cache can have answered.
-pub(super) fn put_runs(parts: &[Part<'_>], tested: &Tested<'_>, log: &mut Log) {
-    let mut runs: BTreeMap<u32, Vec<Figure>> = BTreeMap::new();
+pub(super) fn put_runs(parts: &[LogPart<'_>], tested: &ScriptFacts<'_>, log: &mut CardLog) {
+    let mut runs: BTreeMap<u32, Vec<TestFigure>> = BTreeMap::new();
     let mut failures = Vec::new();
     for part in parts {
         let (figures, failed) = measured(part);
@@ -110,10 +110,10 @@ pub(super) fn put_runs(parts: &[Part<'_>], tested: &Tested<'_>, log: &mut Log) {
 }
 
 /// Figures of a part, and its copies that failed.
-fn measured(part: &Part<'_>) -> (Vec<Figure>, Vec<Value>) {
+fn measured(part: &LogPart<'_>) -> (Vec<TestFigure>, Vec<Value>) {
     match &part.heading {
-        Heading::Hdparm => (hdparm::figures(&Text::of(&part.lines.join("\n"))), Vec::new()),
-        Heading::Dd(op, block, step) => {
+        PartHeading::Hdparm => (hdparm::figures(&LogText::of(&part.lines.join("\n"))), Vec::new()),
+        PartHeading::Dd(op, block, step) => {
             let all = dd::finished(part.lines.iter().copied());
             let failures = all.iter().filter(|copy| copy.failed()).map(|copy| {
                 json!({"run": part.run, "op": op.to_string(), "step": step, "bytes": copy.copied.bytes,
@@ -127,7 +127,11 @@ fn measured(part: &Part<'_>) -> (Vec<Figure>, Vec<Value>) {
 }
 
 /// Names figures that no bus can carry for what they are, so that nobody takes them for the card's.
-fn mark_cached<'a>(figures: impl Iterator<Item = &'a mut Figure>, tested: &Tested<'_>, log: &mut Log) {
+fn mark_cached<'a>(
+    figures: impl Iterator<Item = &'a mut TestFigure>,
+    tested: &ScriptFacts<'_>,
+    log: &mut CardLog,
+) {
     // Linux drives a slot of its own up to SDR104; a reader may be UHS-II.
     let fastest = if tested.in_slot() == Some(true) { "SDR104" } else { "UHS-II HD312" };
     let Some(mode) = bus_mode(fastest) else { return };

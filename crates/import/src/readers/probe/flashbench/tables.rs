@@ -3,31 +3,31 @@
 //! Two forms of `-a`: `align 4194304 pre 741µs on 1.08ms post 788µs diff 317µs`, and a fork's
 //! `Aligned @ 4194304 Delay: 741000ns`. Rows of `-f` and `-O` are a block size and speeds.
 
-use super::parts::Heading;
-use cardscope_model::flashbench::{Align, Fat, OpenAu, Tables};
+use super::parts::PartHeading;
+use cardscope_model::flashbench::{AlignRow, FatRow, FlashbenchTables, OpenAu};
 use cardscope_model::units::parse_size;
 
 /// Reads the tables of a log, row by row.
 #[derive(Debug, Default)]
-pub(super) struct Reader {
-    pub(super) tables: Tables,
+pub(super) struct TableReader {
+    pub(super) tables: FlashbenchTables,
     /// What the last heading or command announces.
-    section: Heading,
+    section: PartHeading,
     /// A new command or heading: the next row begins a table.
     fresh: bool,
     /// The command goes on in the next line.
     command: String,
 }
 
-impl Reader {
+impl TableReader {
     pub(super) fn of<'a>(lines: impl Iterator<Item = &'a str>) -> Self {
-        let mut reader = Reader::default();
+        let mut reader = TableReader::default();
         lines.for_each(|line| reader.feed(line));
         reader
     }
 
     /// Takes over what a heading of the script, or a command, announces.
-    pub(super) fn enter(&mut self, heading: Heading) {
+    pub(super) fn enter(&mut self, heading: PartHeading) {
         (self.fresh, self.section) = (true, heading);
     }
 
@@ -42,10 +42,10 @@ impl Reader {
         }
     }
 
-    fn push_align(&mut self, mut row: Align) {
+    fn push_align(&mut self, mut row: AlignRow) {
         let last = self.tables.align.last().map(|last| (last.test, last.align_bytes));
         row.test = match (&self.section, last) {
-            (Heading::Align(test @ 1..), _) => *test,
+            (PartHeading::Align(test @ 1..), _) => *test,
             // Alignments only fall within a table.
             (_, Some((test, align_bytes))) => test.saturating_add(u32::from(row.align_bytes >= align_bytes)),
             (_, None) => 1,
@@ -56,14 +56,16 @@ impl Reader {
     fn push_speeds(&mut self, block_bytes: u64, mb_s: Vec<f64>) {
         let next = |last: Option<u32>| last.map_or(1, |test| test.saturating_add(u32::from(self.fresh)));
         match (&self.section, &mb_s[..]) {
-            (Heading::Fat(test @ 1..), _) => self.tables.fat.push(Fat { block_bytes, mb_s, test: *test }),
-            (Heading::OpenAu { .. }, [_, _, ..]) => {}
-            (section, [mb_s]) if !matches!(section, Heading::Fat(_)) => {
+            (PartHeading::Fat(test @ 1..), _) => {
+                self.tables.fat.push(FatRow { block_bytes, mb_s, test: *test })
+            }
+            (PartHeading::OpenAu { .. }, [_, _, ..]) => {}
+            (section, [mb_s]) if !matches!(section, PartHeading::Fat(_)) => {
                 let test = next(self.tables.open_au.last().map(|last| last.test));
                 let before = self.tables.open_au.last().filter(|last| last.test == test);
                 let au_bytes = before.map_or(block_bytes, |before| before.au_bytes);
                 let (au_count, random) = match section {
-                    Heading::OpenAu { count, random } => (*count, *random),
+                    PartHeading::OpenAu { count, random } => (*count, *random),
                     _ => (None, false),
                 };
                 self.tables.open_au.push(OpenAu {
@@ -77,7 +79,7 @@ impl Reader {
             }
             _ => {
                 let test = next(self.tables.fat.last().map(|last| last.test));
-                self.tables.fat.push(Fat { block_bytes, mb_s, test });
+                self.tables.fat.push(FatRow { block_bytes, mb_s, test });
             }
         }
         self.fresh = false;
@@ -105,11 +107,11 @@ impl Reader {
             value?.parse().ok()
         });
         // Two is flashbench's own default.
-        let open_au = Heading::OpenAu { count: number.or(Some(2)), random: has(["-r", "--random"]) };
+        let open_au = PartHeading::OpenAu { count: number.or(Some(2)), random: has(["-r", "--random"]) };
         self.enter(match () {
             () if has(["-O", "--open-au"]) => open_au,
-            () if has(["-f", "--find-fat"]) => Heading::Fat(0),
-            () => Heading::Unknown,
+            () if has(["-f", "--find-fat"]) => PartHeading::Fat(0),
+            () => PartHeading::Unknown,
         });
     }
 }
@@ -119,19 +121,19 @@ pub(super) fn is_own_row(line: &str) -> bool {
     align(line).or_else(|| delay(line)).is_some()
 }
 
-fn align(line: &str) -> Option<Align> {
+fn align(line: &str) -> Option<AlignRow> {
     let words: Vec<&str> = line.trim().strip_prefix("align ")?.split_whitespace().collect();
     let align_bytes = words.first()?.parse().ok()?;
     let us =
         |name: &str| words.iter().position(|word| *word == name).and_then(|at| micros(words.get(at + 1)?));
     let [pre_us, on_us, post_us, diff_us] = ["pre", "on", "post", "diff"].map(us);
-    on_us.map(|_| Align { align_bytes, pre_us, on_us, post_us, diff_us, test: 0 })
+    on_us.map(|_| AlignRow { align_bytes, pre_us, on_us, post_us, diff_us, test: 0 })
 }
 
-fn delay(line: &str) -> Option<Align> {
+fn delay(line: &str) -> Option<AlignRow> {
     let (align_bytes, rest) = line.trim().strip_prefix("Aligned @")?.split_once("Delay:")?;
     let (align_bytes, on_us) = (align_bytes.trim().parse().ok()?, Some(micros(rest.trim())?));
-    Some(Align { align_bytes, pre_us: None, on_us, post_us: None, diff_us: None, test: 0 })
+    Some(AlignRow { align_bytes, pre_us: None, on_us, post_us: None, diff_us: None, test: 0 })
 }
 
 /// Microseconds from `741µs`, `1.08ms`, `-13790n`, `1e+03µ`.
